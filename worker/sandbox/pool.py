@@ -28,7 +28,7 @@ _MATH = Loaded(
     packages=True,
 )
 _RUNNERS = ("asyncio", "unittest", "unittest.mock", *(["pytest"] if find_spec("pytest") else []))
-"""What tests are run with, loaded once: each takes longer to load than most tests to run."""
+"""Modules that run tests, loaded once: each takes longer to load than most tests to run."""
 _TESTS = Loaded(
     preload=(*STANDARD_MODULES, *_RUNNERS),
     libraries=("numpy", "pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "py"),
@@ -38,11 +38,11 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Paths:
-    """How many modules of unittest and pytest were decided on each path."""
+    """Numbers of modules of unittest and pytest that were decided on each path."""
 
     fast: int = 0
     slow: int = 0
-    """By pytest itself."""
+    """Modules that pytest itself decided."""
 
 
 class JailPool:

@@ -72,7 +72,7 @@ class Jails:
         return self._use(lambda jail, bounded: jail.equal(comparison, bounded), limits)
 
     def take_paths(self) -> tuple[int, int]:
-        """How many test modules were decided without pytest and by pytest since the last call."""
+        """Numbers of test modules decided without pytest and by pytest since the last call."""
         fast = sum(pool.paths.fast for pool in self._pools)
         slow = sum(pool.paths.slow for pool in self._pools)
         with self._taking:

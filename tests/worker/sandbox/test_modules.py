@@ -1,5 +1,7 @@
 """The fast path against pytest itself, on modules in the styles of public repositories: they never differ."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from tests.support.about import TRAINING
@@ -12,7 +14,7 @@ from worker.sandbox.pool import JailPool
 LIMITS = Limits(wall_s=120.0, cpu_s=60.0)
 
 
-def verdicts(jail: JailPool, program: str, modules: list[str], frameworks: list[str]) -> list[list[Verdict]]:
+def verdicts(jail: JailPool, program: str, modules: Sequence[str], frameworks: Sequence[str]) -> list[list[Verdict]]:
     """Verdicts on the cases of each module. Their order is the runner's own."""
     return [sorted(one, key=str) for one in jail.cases(program, "", modules, "", LIMITS, frameworks)]
 

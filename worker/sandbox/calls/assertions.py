@@ -62,7 +62,7 @@ class Judge(peer.Peer):
 
     def share(self) -> None:
         """Share with the program what the tests use: files, random seeds, the environment, warnings and logs."""
-        if wanted := surroundings.needs(self._text, self._words):
+        if wanted := surroundings.needs(self._words):
             self.ask(do="report", arguments=[], named=wanted)
         self.surroundings = surroundings.TestSurroundings(self._text, self._words, self._missing)
         if self._words & _FILES:

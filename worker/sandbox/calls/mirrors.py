@@ -48,7 +48,7 @@ class Mirrors:
         return self._held["ours"][key].value
 
     def changes(self, encode: Callable[[Any], Any]) -> list[Any]:
-        """What has changed here since the last message: whose container, its key and its content."""
+        """Changes here since the last message: whose container, its key and its content."""
         found = []
         for side, held in self._held.items():
             for key, known in list(held.items()):

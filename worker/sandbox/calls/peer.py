@@ -179,7 +179,7 @@ class Peer:
         return error
 
     def surroundings_changed(self) -> Mapping[str, Any] | None:
-        """What the other side has to know of this side's surroundings; None if nothing."""
+        """News of this side's surroundings for the other side; None if there is none."""
         return None
 
     def change_surroundings(self, changes: Mapping[str, Any]) -> None:

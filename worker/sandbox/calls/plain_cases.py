@@ -15,7 +15,7 @@ _BEYOND = re.compile(
     r"pytest|__test__|load_tests|doctest"
     r"|\b(?:setup|teardown)(?:_(?:module|function|class|method))?\b|\bsetUpModule\b|\btearDownModule\b"
 )
-"""What only pytest provides, or whose effect on a module only pytest knows."""
+"""Parts of pytest, and names whose effect on a module only pytest knows."""
 _CASE_BASES = {"unittest.TestCase", "TestCase", "unittest.IsolatedAsyncioTestCase", "IsolatedAsyncioTestCase"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _PROGRAM = {"solution", "main", "your_module", "my_module", "program"}
@@ -27,7 +27,7 @@ class _UnsureError(Exception):
 
 
 def count(text: str) -> int | None:
-    """How many cases pytest collects in a module; None if only pytest can say."""
+    """Number of cases that pytest collects in a module; None if only pytest can say."""
     if _BEYOND.search(text):
         return None
     try:

@@ -35,7 +35,7 @@ def run_pytest(line: "Judge", names: "Names", setup: str, test: str, conftest: s
         _write(f"{CONFTEST}.py", (f"from solution import {', '.join(used)}\n" if used else "") + conftest)
     for name in [name for name in sys.modules if name in (MODULE, CONFTEST)]:
         del sys.modules[name]
-    session = _Session(line)
+    session = _CaseRecorder(line)
     sys.modules["solution"].__dict__["__loaded__"] = session.note_loaded
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         try:
@@ -65,7 +65,7 @@ def _free_names(text: str) -> set[str]:
     return {name for name in used - defined if not hasattr(builtins, name)}
 
 
-class _Session:
+class _CaseRecorder:
     """Plug-in of pytest that records the outcome of each case."""
 
     def __init__(self, line: "Judge") -> None:

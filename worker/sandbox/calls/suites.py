@@ -26,7 +26,7 @@ _ALL_LEFT_OUT = "every case of a test is skipped or expected to fail, so it says
 
 @dataclass(frozen=True, slots=True)
 class TestRun:
-    """What a test runs with."""
+    """A test and everything that it runs with."""
 
     line: "Judge"
     names: "Names"
@@ -38,7 +38,7 @@ class TestRun:
 
 
 @dataclass(slots=True)
-class Found:
+class CaseVerdicts:
     """Verdicts on the cases of a test."""
 
     verdicts: list[Verdict | None] = field(default_factory=list)
@@ -53,7 +53,7 @@ class Found:
         return [_ALL_LEFT_OUT if self.verdicts else f"a test for {framework} holds no cases"]
 
 
-def unittests(run: TestRun) -> Found:
+def unittests(run: TestRun) -> CaseVerdicts:
     """Verdicts on the cases that unittest loads from the test."""
     import unittest
 
@@ -63,29 +63,31 @@ def unittests(run: TestRun) -> Found:
     finally:
         unittest.main = with_main
     if fault is not None:
-        return Found([fault])
+        return CaseVerdicts([fault])
     module = sys.modules[TEST_MODULE]
-    return Found(_run_suite(run.line, unittest.TestLoader().loadTestsFromModule(module), run.line.touched > touched))
+    return CaseVerdicts(
+        _run_suite(run.line, unittest.TestLoader().loadTestsFromModule(module), run.line.touched > touched)
+    )
 
 
-def pytests(run: TestRun) -> Found:
+def pytests(run: TestRun) -> CaseVerdicts:
     """Verdicts on the cases that pytest finds in the test."""
     counted = None if run.conftest else plain_cases.count(f"{run.setup}\n{run.test}")
     if counted is not None:
         touched, fault = run.line.touched, _executed(run)
         if fault is not None:
-            return Found([fault])
+            return CaseVerdicts([fault])
         functions, cases = plain_cases.collect(run.space)
         if len(functions) + cases.countTestCases() == counted:
             influenced = run.line.touched > touched
             verdicts: list[Verdict | None] = [_passes(run.line, function) for function in functions]
-            return Found(verdicts + _run_suite(run.line, cases, influenced))
+            return CaseVerdicts(verdicts + _run_suite(run.line, cases, influenced))
     return pytest_itself(run)
 
 
-def pytest_itself(run: TestRun) -> Found:
+def pytest_itself(run: TestRun) -> CaseVerdicts:
     """Verdicts as pytest gives them, however simple the module is."""
-    return Found(run_pytest(run.line, run.names, run.setup, run.test, run.conftest), "slow")
+    return CaseVerdicts(run_pytest(run.line, run.names, run.setup, run.test, run.conftest), "slow")
 
 
 def _executed(run: TestRun) -> Verdict | None:
@@ -145,7 +147,7 @@ def _run_suite(line: "Judge", suite: Any, influenced: bool) -> list[Verdict | No
     """
     import unittest
 
-    class Outcomes(unittest.TestResult):
+    class CaseOutcomes(unittest.TestResult):
         """Outcome of each case, by identity. A case without one never ran to its end."""
 
         def __init__(self) -> None:
@@ -197,7 +199,7 @@ def _run_suite(line: "Judge", suite: Any, influenced: bool) -> list[Verdict | No
                 self.of[id(test)] = verdict
 
     cases = list(_flat(suite))
-    outcomes = Outcomes()
+    outcomes = CaseOutcomes()
     try:
         suite.run(outcomes)
     except BaseException:
@@ -228,7 +230,7 @@ def _never_awaited(case: Any) -> str | None:
     return None
 
 
-SUITES: dict[str, Callable[[TestRun], Found]] = {
+SUITES: dict[str, Callable[[TestRun], CaseVerdicts]] = {
     "unittest": unittests,
     "pytest": pytests,
     "pytest itself": pytest_itself,

@@ -1,4 +1,4 @@
-"""What tests and the program share beyond their calls, as if they ran in one process.
+"""The part of a process that tests and the program share beyond their calls, as if they ran in one.
 
 From the tests to the program: replaced functions of the standard library, the environment, and names that the program
 uses and does not define. From the program to the tests: warnings and log records, and the environment.
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import logging
 
 _REPLACES = re.compile(r"patch|setattr|mock|^\s*\w+(?:\.\w+)+\s*=[^=]", re.MULTILINE)
-"""What occurs in tests that replace something in a module."""
+"""Signs of a test that replaces something in a module."""
 _ENVIRONMENT = {"environ", "getenv", "putenv", "setenv", "delenv"}
 _WARNINGS = {"warnings", "assertWarns", "assertWarnsRegex", "warns", "recwarn", "deprecated_call", "filterwarnings"}
 _LOGS = {"logging", "assertLogs", "assertNoLogs", "caplog"}
@@ -34,8 +34,8 @@ _MOST = 1000
 _DUNDER = re.compile(r"__\w+__")
 
 
-def needs(text: str, words: set[str]) -> dict[str, Any]:
-    """What the program has to report to tests with this text; empty if nothing."""
+def needs(words: set[str]) -> dict[str, Any]:
+    """Events that the program has to report to tests with these words; empty if none."""
     wanted = {"warnings": _WARNINGS, "logs": _LOGS, "environment": _ENVIRONMENT}
     return {name: True for name, signs in wanted.items() if words & signs}
 
@@ -59,7 +59,7 @@ class TestSurroundings:
             self._space, self._offered = space, _offered(text)
 
     def changes(self, encode: Callable[[Any], Any]) -> dict[str, Any] | None:
-        """What the program has to be told before the next request; None if nothing."""
+        """Changes for the program to apply before the next request; None if there are none."""
         found: dict[str, Any] = {}
         if self._originals:
             now = {key: value for key, (module, original) in self._originals.items()
@@ -137,7 +137,7 @@ class ProgramSurroundings:
             self._space[name] = decode(value)
 
     def changes(self, encode: Callable[[Any], Any]) -> dict[str, Any] | None:
-        """What has to be reported with the next message; None if nothing."""
+        """Events to report with the next message; None if there are none."""
         found, self._reported = self._reported, {}
         if "warned" in found:
             found["warned"] = [[encode(kind), text] for kind, text in found["warned"]]

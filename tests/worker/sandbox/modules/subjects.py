@@ -60,7 +60,7 @@ SUBJECTS = (
         "median",
         "def median(xs):\n    if not xs: raise ValueError('empty')\n    xs, half = sorted(xs), len(xs) // 2\n"
         "    return xs[half] if len(xs) % 2 else (xs[half - 1] + xs[half]) / 2",
-        "def median(xs):\n    if not xs: raise ValueError('empty')\n    return xs[0] - 1",
+        "def median(xs):\n    if not xs: raise ValueError('empty')\n    return xs[0] + 10",
         (("median([3, 1, 2])", "2"), ("median([1, 2, 3, 4])", "2.5"), ("median([7])", "7")),
         "median([])",
     ),

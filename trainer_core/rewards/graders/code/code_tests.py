@@ -124,7 +124,7 @@ class CodeTestsGrader(GraderModel):
         return self._certain(jail.assertions(code, setup, tests, entry_point, self._limits(), frameworks))
 
     def _framework(self, test: str, index: int) -> Framework:
-        """What a test is written for. Raises GraderError if it would pass with any program."""
+        """The framework of a test. Raises GraderError if it would pass with any program."""
         found = framework_of(test)
         if self.framework != "auto":
             return "conftest" if found == "conftest" and self.framework == "pytest" else self.framework
