@@ -1,6 +1,6 @@
 import { Alert, Text } from "@mantine/core";
 import { IconKey } from "@tabler/icons-react";
-import { CopyText } from "@/ui/CopyText";
+import { CopyText } from "./CopyText";
 
 interface Props {
   title: string;

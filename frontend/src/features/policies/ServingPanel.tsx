@@ -52,11 +52,7 @@ export function ServingPanel({ policyId, slug, refusal }: Props) {
                   onClose={() => setMade(null)}
                 />
               )}
-              {open ? (
-                <Served serving={open} />
-              ) : (
-                <Start slug={slug} refusal={refusal} last={last} onMade={setMade} />
-              )}
+              {open ? <Served serving={open} /> : <Start slug={slug} refusal={refusal} last={last} onMade={setMade} />}
             </Stack>
           );
         }}
