@@ -103,8 +103,7 @@ def test_a_person_stops_it(api: Client, enqueued: list[str]) -> None:
         stopped = response.json()
         assert (stopped["state"], stopped["base_url"], stopped["error"]) == ("done", None, None)
     worker.renew(409, base_url=URL)
-    actions = ["serving.start", "serving.stop"]
-    assert list(AuditEntry.objects.order_by("id").values_list("action", flat=True)) == actions
+    assert sorted(AuditEntry.objects.values_list("action", flat=True)) == ["serving.start", "serving.stop"]
     again = start(editor)
     assert again["id"] != made["id"], "it can be served again"
 
