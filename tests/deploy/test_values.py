@@ -58,7 +58,7 @@ def test_every_fault_is_told_at_once() -> None:
 
 def test_no_yaml_and_no_mapping_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "values.yaml"
-    for text, sentence in (("a: [", "this is no YAML"), ("- a", "one mapping of names to values")):
+    for text, sentence in (("a: [", "this is not YAML"), ("- a", "one mapping of names to values")):
         file.write_text(text)
         assert main([str(file)]) == 1
         answer = capsys.readouterr()

@@ -166,12 +166,12 @@ def test_answers(answer: dict[str, Any], row: dict[str, Any], gold: str | None) 
                 ("x", ["A) x", "B) x"], "several"),
             )
         ),
-        ({**Q, "json_columns": ["q"]}, {"q": "{"}, "`q` is no JSON"),
+        ({**Q, "json_columns": ["q"]}, {"q": "{"}, "`q` is not JSON"),
         ({**Q, "json_columns": ["q"]}, {"q": '["\\ud800"]'}, "`q` contains NUL characters or lone surrogates"),
         ({**Q, "json_columns": ["q"]}, {"q": "[" * 40 + "]" * 40}, "`q` is nested deeper than 30 levels"),
         ({**Q, "tests": {"path": "t"}}, {"q": "?", "t": {"input": ["1"], "output": []}}, "1 inputs and 0 outputs"),
-        ({"prompt": {"kind": "chat", "path": "m"}}, {"m": [{"role": "assistant", "content": "x"}]}, "nothing to ask"),
-        ({"prompt": {"kind": "chat", "path": "m"}}, {"m": [{"role": "narrator", "content": "x"}]}, "no role"),
+        ({"prompt": {"kind": "chat", "path": "m"}}, {"m": [{"role": "assistant", "content": "x"}]}, "there is no prompt"),
+        ({"prompt": {"kind": "chat", "path": "m"}}, {"m": [{"role": "narrator", "content": "x"}]}, "not a role"),
     ],
 )
 def test_refusals(document: dict[str, Any], row: dict[str, Any], words: str) -> None:
@@ -236,7 +236,7 @@ def test_only_chats_lose_white_space_around_them(template: str, row: dict[str, A
         {"role": "system", "content": f"S {row['q']}".strip()},
         {"role": "user", "content": prompt.strip()},
     ]
-    with pytest.raises(ValueError, match="yields nothing"):
+    with pytest.raises(ValueError, match="gives an empty prompt"):
         made({"prompt": {**asked, "form": "text"}}, {"q": " \n"})
 
 

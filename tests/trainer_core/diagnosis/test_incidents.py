@@ -71,8 +71,8 @@ def test_an_unknown_alert_is_no_incident() -> None:
     [
         ("1 of 80 tensors in the engine is not as published: lm_head.weight is of version 6", "known", "read back"),
         ("the engine's answers lack 98% of what version 6 did not yet have", "known", "before the last update"),
-        ("a score is not a number, at token 3 of probe 0", "known", "no numbers"),
-        ("engine and learner differ by 0.4 nats on average, where the noise is 0.01", "likely", "does not tell"),
+        ("a score is not a number, at token 3 of probe 0", "known", "not finite"),
+        ("engine and learner differ by 0.4 nats on average, where the noise is 0.01", "likely", "may be wrong"),
     ],
 )
 def test_other_weights_are_named_by_what_the_probe_has_found(message: str, confidence: str, words: str) -> None:
@@ -256,7 +256,7 @@ def test_entropy_that_collapses_after_a_change_names_it() -> None:
     found = only(incidents(facts(guard("entropy collapse", ENTROPY, 0.01, low=0.05), changes=(change,))))
     assert (found.kind, found.confidence, found.changes) == ("entropy", "likely", (change,))
     assert "Ann changed optimizer.learning_rate from 1e-06 to 0.001 at step 38" in found.cause
-    assert "no proof" in found.cause
+    assert "not proven" in found.cause
     assert found.advice[0].act == "roll_back"
 
 

@@ -159,7 +159,7 @@ def test_an_unknown_prompt_cannot_be_observed(prompt_id: str) -> None:
 
 @pytest.mark.parametrize("rate", [-0.1, 1.1, float("nan")])
 def test_a_pass_rate_is_a_share(rate: float) -> None:
-    with pytest.raises(ValueError, match="no pass rate"):
+    with pytest.raises(ValueError, match="is not a pass rate"):
         one_source(3, BAND).observe("sums:0", rate)
 
 
