@@ -576,7 +576,7 @@ def _archives() -> Iterator[Hostile]:
         (
             "YAML that makes objects",
             _zip({**good, "p/problem.yaml": unsafe}),
-            "problem.yaml is no YAML",
+            "problem.yaml is not valid YAML",
             "/file/rows/1",
         ),
         (
@@ -666,7 +666,7 @@ def _descriptions(good: dict[str, bytes]) -> Iterator[Hostile]:
     for what, text, words in (
         ("a key of many parts", b"a." * 4000 + b"a = 1", "a key has more than 30 parts"),
         ("many lists in each other", b"a = " + b"[" * 3000, "nested too deep"),
-        ("a number of many digits", b"a = " + b"9" * 5000, "no TOML"),
+        ("a number of many digits", b"a = " + b"9" * 5000, "is not valid TOML"),
     ):
         task = {"h/task.toml": text, "h/instruction.md": b"Do it."}
         yield refused(f"TOML: {what}", _zip(task), words, "/file/rows/1")
@@ -691,7 +691,7 @@ def _shapes() -> Iterator[Hostile]:
         "MBPP without tests", _row(text="a", code="x = 1", test_list=[]), "list of at least one", "/file/lines/1"
     )
     yield refused(
-        "MBPP with broken code", _row(text="a", code="x =", test_list=["x"]), "no Python program", "/file/lines/1"
+        "MBPP with broken code", _row(text="a", code="x =", test_list=["x"]), "is not a Python program", "/file/lines/1"
     )
     yield refused(
         "IFEval with too few parameters",
@@ -722,7 +722,9 @@ def _shapes() -> Iterator[Hostile]:
     ):
         yield refused(f"JSON as text: {what}", _row(question="a", info=text), "`info` is text that", "/file/lines/1")
         chat = f'[{{"role": "user", "content": "a"}}, {text}]'
-        yield refused(f"a chat as text: {what}", _row(messages=chat), "`messages` is text", "/file/lines/1")
+        yield refused(
+            f"a chat as text: {what}", _row(messages=chat), "`messages` must be a chat, and is text", "/file/lines/1"
+        )
     yield refused("a rubric without names", _row(query="a", checklist=[{"x": 1}]), "with a `name`", "/file/lines/1")
     tree = {"requirements": "a", "sub_tasks": [{"requirements": "b", "weight": -1}]}
     yield refused(

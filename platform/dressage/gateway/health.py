@@ -85,7 +85,7 @@ def _database() -> dict[str, str]:
         applied = set(MigrationRecorder(connection).applied_migrations())
     except DatabaseError as error:
         logger.warning("not ready: the database cannot be read", error=str(error).strip())
-        return {"database": "cannot be reached", "migrations": "unknown"}
+        return {"database": "cannot be reached", "migrations": "not known"}
     missing = len(known_migrations() - applied)
     return {"database": "ok", "migrations": f"{missing} missing: run manage.py migrate" if missing else "ok"}
 

@@ -258,7 +258,7 @@ def test_a_job_that_takes_its_workers_with_it_fails(
     LabJob.objects.update(heard_at=timezone.now() - timedelta(seconds=60))
     assert claim(LabJob, job.id) is None
     found = editor.get(f"/api/v1/lab-jobs/{job.id}").json()
-    assert (found["state"], found["error"][:37]) == ("failed", "3 workers of the platform were lost a")
+    assert (found["state"], found["error"][:37]) == ("failed", "3 workers of the platform were lost i")
     assert not notes.of(version)
 
 

@@ -176,7 +176,7 @@ def test_an_item_that_the_rubric_needs_stays(proposing: tuple[str, Worker], edit
     editor.post(f"/api/v1/rewards/{reward}/versions", {"definition": definition}, format="json")
     refused = decide(editor, reward, row["id"], "retire", 409)
     assert refused["error"]["code"] == "item_needed"
-    assert "a rubric needs a criterion with positive weight" in refused["detail"]
+    assert "a rubric needs a criterion of positive weight" in refused["detail"]
     assert RubricProposal.objects.get().state == "accepted"
     assert RewardVersion.objects.filter(reward_id=reward).count() == 3
 

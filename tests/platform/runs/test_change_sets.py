@@ -16,7 +16,7 @@ from tests.platform.runs.fixtures import Worker, expire_lease
 
 Launch = Callable[..., tuple[Run, Worker]]
 ROOM = [("thinking.budget", 40), ("rollout.max_tokens", 64)]
-"""A budget of 40 never bites before there is room for 64 tokens."""
+"""A budget of 40 never applies before there is room for 64 tokens."""
 RATE = ("optimizer.learning_rate", 1e-5)
 
 
@@ -104,7 +104,7 @@ def test_a_list_of_one_is_a_control_like_any_other(steered: tuple[Run, Worker, S
         ([("schedule.steps", 50), RATE], {}, "/changes/0/target", "schedule.steps cannot change"),
         ([RATE, ("thinking.budget", 20)], {}, "/changes/1/value", "thinking.budget is 20 already"),
         ([RATE, RATE], {}, "/changes/1/value", "optimizer.learning_rate is changed twice"),
-        ([RATE, ROOM[0]], {}, "/changes/1/value", "thinking.budget: a budget of 40 never bites"),
+        ([RATE, ROOM[0]], {}, "/changes/1/value", "thinking.budget: a budget of 40 never applies"),
         (
             [("data.sources.add.weight", 0.0), ("data.sources.more.weight", 0.0)],
             {},
@@ -254,7 +254,7 @@ def test_one_can_be_reverted_by_itself(steered: tuple[Run, Worker, Steer]) -> No
     _, worker, steer = steered
     budget, room = steer.post(ROOM)["data"]
     worker.sync(applied=[report(room, "applied", 2), report(budget, "applied", 2)])
-    assert "never bites" in steer.act(room, "revert", 422)["detail"], "it would leave no valid spec"
+    assert "never applies" in steer.act(room, "revert", 422)["detail"], "it would leave no valid spec"
     back = steer.act(budget, "revert", 202)
     assert (back["value"], back["reverts"], back["change_set"]) == (20, budget["id"], None)
     assert steer.act(room, "revert", 202)["value"] == 32

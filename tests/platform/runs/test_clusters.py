@@ -420,9 +420,9 @@ def test_a_run_whose_cluster_is_gone_says_so_and_can_be_moved(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"name": "default"}, "belong together"),
-        ({"places": "2"}, "belong together"),
-        ({"name": "nowhere", "places": "2"}, "There is no cluster 'nowhere'; there is default"),
+        ({"name": "default"}, "together"),
+        ({"places": "2"}, "together"),
+        ({"name": "nowhere", "places": "2"}, "There is no cluster 'nowhere'; choose from default"),
         ({"name": "default", "most_gpus": "many"}, "--most-gpus must be a number from 0, or 'usual', not 'many'"),
     ],
 )

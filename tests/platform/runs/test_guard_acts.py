@@ -194,7 +194,7 @@ def test_a_roll_back_without_a_checkpoint_stays_paused_and_says_so(launch: Launc
     worker.state("paused", f"{MESSAGE} (step 6)", step=6)
     sweep()
     assert (
-        health(api("viewer"), run)["findings"][0]["outcome"]["refused"] == "No checkpoint from before step 3 is left."
+        health(api("viewer"), run)["findings"][0]["outcome"]["refused"] == "No checkpoint from before step 3 remains."
     )
     assert Run.objects.count() == 1
 

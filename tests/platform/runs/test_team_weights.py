@@ -361,7 +361,7 @@ def pipe(folder: Path) -> None:
         (changed_manifest, "its manifest differs from the recorded one"),
         (linked_weights, "model.safetensors is missing or a link"),
         (missing_weights, "model.safetensors is missing or a link"),
-        (pipe, "config.json is no file"),
+        (pipe, "config.json is not a file"),
     ],
 )
 def test_files_that_are_not_those_of_the_checkpoint_become_no_policy(

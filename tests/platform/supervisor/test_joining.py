@@ -28,7 +28,7 @@ def test_an_installation_that_names_none_has_one() -> None:
 @pytest.mark.parametrize(
     ("text", "files", "words"),
     [
-        ("Big=10.0.0.1:6379", "", "'Big' is no name of a cluster"),
+        ("Big=10.0.0.1:6379", "", "'Big' is not a cluster name"),
         ("a=local,a=10.0.0.1:1", "", "DRESSAGE_CLUSTERS names 'a' twice"),
         ("a=local,b=local", "", "only one cluster can be 'local'"),
         ("a=10.0.0.1:1", "b=/token", "names 'b', which is not one of the clusters a"),

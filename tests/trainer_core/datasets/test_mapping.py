@@ -170,7 +170,11 @@ def test_answers(answer: dict[str, Any], row: dict[str, Any], gold: str | None) 
         ({**Q, "json_columns": ["q"]}, {"q": '["\\ud800"]'}, "`q` contains NUL characters or lone surrogates"),
         ({**Q, "json_columns": ["q"]}, {"q": "[" * 40 + "]" * 40}, "`q` is nested deeper than 30 levels"),
         ({**Q, "tests": {"path": "t"}}, {"q": "?", "t": {"input": ["1"], "output": []}}, "1 inputs and 0 outputs"),
-        ({"prompt": {"kind": "chat", "path": "m"}}, {"m": [{"role": "assistant", "content": "x"}]}, "there is no prompt"),
+        (
+            {"prompt": {"kind": "chat", "path": "m"}},
+            {"m": [{"role": "assistant", "content": "x"}]},
+            "there is no prompt",
+        ),
         ({"prompt": {"kind": "chat", "path": "m"}}, {"m": [{"role": "narrator", "content": "x"}]}, "not a role"),
     ],
 )

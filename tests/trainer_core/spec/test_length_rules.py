@@ -135,7 +135,10 @@ def test_a_contradiction_is_refused_at_its_field(name: str) -> None:
         ({"prompting": {"hints": {"text": "hint"}}}, "must contain {hint} exactly once"),
         ({"prompting": {"hints": {"first_share": 0.5, "max_share": 0.4}}}, "first_share must not be above max_share"),
         ({"prompting": {"nudges": {"source": {"type": "listed", "strategies": []}}}}, "at least 1 item"),
-        ({"prompting": {"nudges": {"source": {"type": "column"}, "text": "x"}}}, "must contain {strategy} exactly once"),
+        (
+            {"prompting": {"nudges": {"source": {"type": "column"}, "text": "x"}}},
+            "must contain {strategy} exactly once",
+        ),
         (reward(type="shorter"), "'magistral', 'l1_exact'"),
     ],
 )

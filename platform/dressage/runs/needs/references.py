@@ -117,7 +117,7 @@ def require_files(team: Team, spec: RunSpec, *, new: bool = False) -> References
     gone = []
     for pointer, policy in (("/spec/policy/base", found.policy), ("/spec/distillation/teacher", found.teacher)):
         if policy is not None and not (Path(policy.path) / "config.json").is_file():
-            detail = f"The folder of the policy {policy.slug!r} is gone."
+            detail = f"The folder of the policy {policy.slug!r} no longer exists."
             gone.append(FieldError(pointer=pointer, detail=detail))
     for pointer, ref in dataset_references(spec):
         if not found.datasets[ref].path.is_file():

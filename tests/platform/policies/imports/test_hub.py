@@ -403,7 +403,7 @@ def test_after_many_faults_it_has_failed(carried: Begin, hub: HubServer, monkeyp
     carry_out(row.id)
     row.refresh_from_db()
     assert row.state == "failed"
-    assert "answers 503 for now. It was tried 2 times. A retry continues from the data already fetched." in row.error
+    assert "currently answers 503. It was tried 2 times. A retry continues from the data already fetched." in row.error
 
 
 def test_a_cancelled_import_stops_and_leaves_nothing(
