@@ -17,7 +17,7 @@ from trainer_core.link.judge_chat import Answer
 from trainer_core.link.retry import Transient
 from trainer_core.link.serving import ServedQuestion
 from trainer_core.rewards.graders.model.judge import JudgeError, JudgeRequest
-from worker.engine import Completion, EngineConfig, EngineError, Progress, Request, Sampling
+from worker.engine import Completion, EngineConfig, EngineError, Request, Sampling, TokenProgress
 from worker.engine.thread import EngineThread
 
 if TYPE_CHECKING:

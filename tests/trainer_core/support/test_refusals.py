@@ -89,7 +89,7 @@ def test_an_architecture_that_was_never_tried_is_not_refused() -> None:
 @pytest.mark.parametrize(
     ("given", "says", "way_out"),
     [
-        (config("Gemma3ForConditionalGeneration"), "processes images or sound", "save its text part as Gemma3ForCausalLM"),
+        (config("Gemma3ForConditionalGeneration"), "processes images or sound", "text part as Gemma3ForCausalLM"),
         (config("Qwen3ForCausalLM", vision_config={}), "processes images or sound", "choose one of Llama 3"),
         (config("Qwen2_5_VLForConditionalGeneration"), "trained here: choose", "Qwen 2.5 (Qwen2ForCausalLM)"),
         (config("Qwen3VLMoeForConditionalGeneration"), "trained here: choose", "(Qwen3MoeForCausalLM)"),
@@ -106,7 +106,7 @@ def test_an_architecture_that_was_never_tried_is_not_refused() -> None:
         (config("GptOssForCausalLM", model_type="gpt_oss", layer_types=["full_attention"]), "windows", "published"),
         (config("LlamaForCausalLM", quantization_config={"quant_method": "awq"}), "in awq", "own version in bfloat16."),
         ({}, "names no architecture", "write the model's class"),
-        (config("MadeUpForCausalLM"), "is unknown to both transformers 5.19.0 and vLLM", "Otherwise choose one of Llama"),
+        (config("MadeUpForCausalLM"), "is unknown to both transformers 5.19.0 and vLLM", "choose one of Llama"),
         (config("Qwen4ForCausalLM"), "code shipped with a model is never run", "is Qwen3ForCausalLM: if its"),
         (config("LLaMAForCausalLM"), "is unknown to transformers 5.19.0, and", "know is LlamaForCausalLM"),
         (config("GPTNeoXJapaneseLMHeadModel"), "cannot be replaced", "choose one of"),

@@ -25,7 +25,7 @@ export const OVERLAY_KEYS: Record<string, Overlay> = {
   h: "entropy",
   v: "version",
   m: "mask",
-  f: "injected",
+  f: "forced",
 };
 
 export const LEVELS = 8;

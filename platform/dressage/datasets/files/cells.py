@@ -43,7 +43,7 @@ def header_cell(name: str, kind: CellKind) -> str:
 
 
 def kind_of_header(cell: str) -> CellKind:
-    """What a header says of the cells of its column."""
+    """Kind of the cells in the column with this header."""
     return next((kind for kind, suffix in _SUFFIXES.items() if cell.endswith(suffix)), "text")
 
 
@@ -83,7 +83,7 @@ def read_cell(cell: str, kind: CellKind, name: str) -> Any:
 
 
 def cell_kind(values: set[str]) -> CellKind:
-    """How a column is written whose values are of these kinds, which ``kind_of_value`` names."""
+    """Kind of cell for a column with values of these kinds, as ``kind_of_value`` names them."""
     if values == {"text"}:
         return "text"
     return "escaped" if values <= {"text", "formula"} else "json"
