@@ -6,7 +6,7 @@ import classes from "./ui.module.css";
  * direction, zero-width spaces, tags. Tabs and line ends are left alone.
  */
 const HIDDEN =
-  /(?![\t\n])[\p{Cc}\u00ad\u034f\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|(?<=^|\p{ASCII}|[\u0080-\u024f])(?:\u200c|\u200d)/gu;
+  /(?![\t\n])[\p{Cc}\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|\u034f|[\u{e0000}-\u{e007f}]|(?<=^|\p{ASCII}|[\u0080-\u024f])(?:\u200c|\u200d)/gu;
 
 /** A carriage return in front of a line feed is a line end of Windows. */
 const LINE_END = "\r\n";

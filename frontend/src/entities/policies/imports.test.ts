@@ -36,7 +36,7 @@ it("suggests the last part of a place as the name", () => {
 });
 
 it("tells what an import does and how far it is", () => {
-  expect(progressText(ROW)).toBe("Fetches: 512 B of 2.0 KiB, 3 of 9 files");
+  expect(progressText(ROW)).toBe("Fetching: 512 B of 2.0 KiB, 3 of 9 files");
   expect(progressText({ ...ROW, state: "verifying" })).toBe("Comparing checksums: 512 B of 2.0 KiB, 3 of 9 files");
   expect(progressText({ ...ROW, bytes_total: 0 })).toBe("Listing files");
   expect(progressText({ ...ROW, state: "queued" })).toBe("Queued");

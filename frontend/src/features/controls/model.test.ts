@@ -119,14 +119,10 @@ it("previews a budget and a mixture", () => {
 it("says what keeps a value from being sent", () => {
   const optional = { anyOf: [{ type: "integer", minimum: 0, maximum: 64 }, { type: "null" }] };
   const rate = { type: "number", exclusiveMinimum: 0, exclusiveMaximum: 1 };
-  const range = "It must be above 0 and below 1.";
+  const range = "Must be above 0 and below 1.";
   const faults = (schema: JsonSchema, ...values: Json[]) => values.map(value => faultOf(value, schema));
   expect(faults(optional, null, 0, 64)).toEqual([null, null, null]);
-  expect(faults(optional, -5, 65, 1.5)).toEqual([
-    "It must be 0 to 64.",
-    "It must be 0 to 64.",
-    "Enter a whole number.",
-  ]);
+  expect(faults(optional, -5, 65, 1.5)).toEqual(["Must be 0 to 64.", "Must be 0 to 64.", "Enter a whole number."]);
   expect(faults(rate, 3e-4, 0, 1)).toEqual([null, range, range]);
   expect(faults(rate, "banana", null)).toEqual(["“banana” is not a number.", "Enter a value."]);
   expect(faults({ type: "array", items: {} }, ["a@1"])).toEqual([null]);

@@ -29,7 +29,7 @@ describe("scheduleFault", () => {
     expect(fault(ramp("30"))).toBeNull();
     expect(fault(ramp("2", "39"))).toBeNull();
     for (const text of ["", "1", "31", "2.5"]) expect(fault(ramp(text))).toBe("A ramp takes 2 to 30 steps.");
-    expect(fault(ramp("3", "39"))).toBe("A ramp takes from 2 to 2 steps.");
+    expect(fault(ramp("3", "39"))).toBe("A ramp takes 2 to 2 steps.");
     expect(fault(ramp("2", "40"))).toBe("There are too few steps left for a ramp.");
   });
 

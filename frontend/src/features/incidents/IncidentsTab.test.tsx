@@ -151,9 +151,9 @@ it("offers what can be done now, and opens a control or a guard where it stands"
   expect(within(card).getByText("Open samples").closest("a")?.getAttribute("href")).toContain(
     '"tab":"rollouts","first":41,"only":"cut"',
   );
-  await userEvent.click(await within(card).findByRole("button", { name: "Open Learning rate" }));
+  await userEvent.click(await within(card).findByRole("button", { name: "Edit learning rate" }));
   expect(show).toHaveBeenLastCalledWith('[data-targets~="optimizer\\.learning_rate"]');
-  await userEvent.click(within(card).getByText("1 objection"));
+  await userEvent.click(within(card).getByText("1 guard or alert"));
   await userEvent.click(within(card).getByRole("button", { name: "Guard entropy collapse" }));
   expect(show).toHaveBeenLastCalledWith('[data-guard="entropy\\ collapse"]');
   // The run has no such field, and it does not stand still: the advice is told without an act.

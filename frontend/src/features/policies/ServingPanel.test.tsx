@@ -68,7 +68,7 @@ it("serves a policy, shows its key once, and samples with its address", async ()
   await user.click(screen.getByRole("radio", { name: "curl" }));
   expect(sample.textContent).toBe(samples(URL, "tiny").curl);
   expect(document.body.textContent).not.toContain(`Bearer ${KEY}`);
-  await user.click(screen.getByRole("button", { name: "Hide it for good" }));
+  await user.click(screen.getByRole("button", { name: "Hide permanently" }));
   expect(screen.queryByText(KEY)).toBeNull();
 });
 

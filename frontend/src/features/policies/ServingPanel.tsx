@@ -31,9 +31,9 @@ export function ServingPanel({ policyId, slug, refusal }: Props) {
   const query = useQuery(servingsQuery);
   const [made, setMade] = useState<NewServing | null>(null);
   return (
-    <Paper p="md" component="section" aria-label="Serve it" data-testid="serving">
+    <Paper p="md" component="section" aria-label="Serving" data-testid="serving">
       <Title order={2} mb={4}>
-        Serve it
+        Serving
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
         Programs use it as they use OpenAI’s chat completions. It stops after an hour without a request.
@@ -46,7 +46,7 @@ export function ServingPanel({ policyId, slug, refusal }: Props) {
             <Stack gap="sm">
               {made !== null && made.id === open?.id && (
                 <Secret
-                  title="The key of its clients"
+                  title="Client key"
                   value={made.key}
                   note={`The samples read it from ${KEY}.`}
                   onClose={() => setMade(null)}

@@ -29,9 +29,7 @@ async function one(client: QueryClient, block: ReportBlock, origin: string): Pro
   if (block.type === "sample") return sample(block, origin);
   const { runs, gone } = await read(client, block.runs);
   const missing =
-    gone.length > 0
-      ? `\n\nNot in the team any more: ${gone.map(run => plainLine(run.name || run.id)).join(", ")}.`
-      : "";
+    gone.length > 0 ? `\n\nNo longer in the team: ${gone.map(run => plainLine(run.name || run.id)).join(", ")}.` : "";
   if (runs.length === 0) return `(A ${block.type} block)${missing}`;
   if (block.type === "chart") return (await chart(block, runs)) + missing;
   if (block.type === "evaluations") return (await results(client, block, runs)) + missing;

@@ -20,7 +20,7 @@ it("names the owner, or the last one", () => {
   const owner = { id: "mem_1", email: "mia@example.com", name: "Mia" };
   expect(ownerText({ ...CARD, owner })).toBe("Mia (mia@example.com)");
   expect(ownerText({ ...CARD, owner: { ...owner, name: "" } })).toBe("mia@example.com");
-  expect(ownerText({ ...CARD, last_owner: "mia@example.com" })).toBe("none, last was mia@example.com");
+  expect(ownerText({ ...CARD, last_owner: "mia@example.com" })).toBe("none (last: mia@example.com)");
   expect(ownerText(CARD)).toBe("none");
 });
 

@@ -40,7 +40,7 @@ it("shows how scores are spread, the lowest rows, and what was not answered", ()
       <Asked asked={REPORT.asked} />
     </>,
   );
-  expect(screen.getByRole("img").getAttribute("aria-label")).toBe("Scores of 4 rows; 1 lie below 50 %");
+  expect(screen.getByRole("img").getAttribute("aria-label")).toBe("Scores of 4 rows; 1 are below 50 %");
   const lowest = within(screen.getByRole("region", { name: "Lowest scores" })).getByRole("listitem");
   expect(lowest.textContent).toBe("20 %sums@1 · 3 Row 2 → 3clear 20 %: Says too little.");
   expect(screen.getByRole("status").textContent).toBe("One row was not answered.");

@@ -40,7 +40,7 @@ it("tells what it cannot read, rather than to ask for more than was meant", () =
   expect(unread(filters, TYPES)).toEqual(["level:3", "difficulty.pass_rate:0,2..0,8"]);
   expect(tagsFault(filters.tags)).toContain('"level:3"');
   expect([tagsFault("a=b, c=d"), numberFault(" "), numberFault("0.5")]).toEqual([null, null, null]);
-  expect(numberFault("0,2..0,8")).toContain("Not read");
+  expect(numberFault("0,2..0,8")).toContain("Invalid");
 });
 
 it("replaces the condition on one column and leaves the others", () => {

@@ -25,6 +25,6 @@ it("places a single try in the middle", () => {
 });
 
 it("says what came of a try", () => {
-  expect(tryTitle(one(3, 1))).toBe("Step 3: 1 of 4 right, mean reward 0.25");
+  expect(tryTitle(one(3, 1))).toBe("Step 3: 1 of 4 correct, mean reward 0.25");
   expect(tryTitle(one(3, 0, 0))).toBe("Step 3: no sample could be graded");
 });

@@ -8,6 +8,6 @@ it("tells how far a share has come", () => {
   expect(stateText(OFFER, NOW)).toContain("not accepted yet");
   expect(stateText({ ...OFFER, expires_at: "2026-11-23T12:00:00Z" }, NOW)).toBe("expired: offer it again");
   expect(stateText({ ...OFFER, accepted_at: "2026-11-23T11:00:00Z", note: "for them" }, NOW)).toMatch(
-    /^reads since .*, for them$/,
+    /^can read since .*, for them$/,
   );
 });
