@@ -12,7 +12,7 @@ from tests.support.guide import ROOT
 
 DOCS = ROOT / "docs"
 PAGES = [DOCS / "security.md", DOCS / "security-asvs.md", ROOT / "SECURITY.md"]
-OF_WORKERS = {"DRESSAGE_CLUSTER_SECRET_FILE"}
+OF_WORKERS = {"DRESSAGE_CLUSTER_SECRET_FILE", "GATEWAY_HOST", "GATEWAY_PORTS"}
 """Variables that workers read, and no Config."""
 
 

@@ -111,7 +111,7 @@ class Installation:
 
     def _is_up(self) -> bool:
         assert self._process.poll() is None, f"the supervisor ended:\n{self.log_tail()}"
-        return "Dressage is up" in self.log.read_text(errors="replace")
+        return "Dressage is running" in self.log.read_text(errors="replace")
 
 
 class Api:

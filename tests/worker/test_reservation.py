@@ -57,7 +57,7 @@ def test_what_the_cluster_can_never_hold_is_refused(monkeypatch: pytest.MonkeyPa
     nodes_of(monkeypatch, {"CPU": 0.5}, {"CPU": 8.0})
     check_room([Need("engine", 4, 2.0)], went_before=False)
     with pytest.raises(
-        ClusterError, match=r"no room for 1 engine \(8.5 CPUs\) .*, which have 0.5 CPUs; 8 CPUs\. Ask f"
+        ClusterError, match=r"no room for 1 engine \(8.5 CPUs\) .*, which have 0.5 CPUs; 8 CPUs\. Lower parallelism"
     ):
         check_room([Need("engine", 1, 8.5)], went_before=False)
     with pytest.raises(ClusterError, match=r"The run needs 9 CPUs .*; the cluster has 8.5"):

@@ -341,7 +341,7 @@ def test_a_learner_that_no_engine_reaches_is_lost_though_it_lives(
     cluster.failing = error
     for actor in cluster.actors:
         actor.failing = error
-    with pytest.raises(end, match=rf"^Rollout worker \d {says}, 3 fresh ones too\.$") as raised:
+    with pytest.raises(end, match=rf"^Rollout worker \d {says}, and so did 3 replacements\.$") as raised:
         router.update(1, 1, "keep", False).result(10)  # type: ignore[arg-type]
     assert type(raised.value) is end
     with pytest.raises(end):

@@ -81,8 +81,8 @@ def bind_gateway() -> tuple[socket.socket, str]:
     try:
         everywhere = ip_address(host).is_unspecified
     except ValueError as error:
-        raise ClusterError(f"{GATEWAY_HOST}={host!r} is no address. Write one such as 0.0.0.0 or 10.0.0.7.") from error
-    listener = _bind(host, GATEWAY_PORTS, f"of {GATEWAY_HOST} for served policies")
+        raise ClusterError(f"{GATEWAY_HOST}={host!r} is not an IP address such as 0.0.0.0 or 10.0.0.7.") from error
+    listener = _bind(host, GATEWAY_PORTS, f"({GATEWAY_HOST}) for served policies")
     name = node_address() if everywhere else host
     return listener, f"{_in_url(name)}:{listener.getsockname()[1]}"
 
@@ -107,7 +107,7 @@ def _bind(address: str, variable: str, what_for: str) -> socket.socket:
             return listener
         except OSError:
             listener.close()
-    raise ClusterError(f"No port of {variable}={asked} is free at {address} {what_for}.")
+    raise ClusterError(f"No port{f' of {variable}={asked}' if asked else ''} is free at {address} {what_for}.")
 
 
 def _in_url(address: str) -> str:

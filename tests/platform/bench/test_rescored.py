@@ -102,9 +102,9 @@ def test_what_would_change(start_bench: Callable[..., Any], read_bench: Callable
         (0.5, -0.5, True),
         (-0.5, 0.5, True),
     ]
-    # A half is no success: s4 loses its verdict, and its advantage only becomes 0. A failure is no verdict.
+    # A half is a success: s3 gains its verdict, and its advantage only becomes 0. A failure is no verdict.
     assert [(one["sample"], one["success_before"], one["success_after"]) for one in found["samples"]] == [
-        ("s0", True, False), ("s2", False, True), ("s3", False, False), ("s4", True, False), ("s5", True, True),
+        ("s0", True, False), ("s2", False, True), ("s3", False, True), ("s4", True, True), ("s5", True, True),
         ("s1", None, True), ("s6", True, None),
     ]  # fmt: skip
     assert [one["sample"] for one in found["samples"] if one["verdict_changes"]] == ["s0", "s2", "s4"]

@@ -44,7 +44,7 @@ def test_what_a_new_run_will_not_get_is_told_when_it_is_made(api: Callable[..., 
     body = {"name": "n", "spec": spec_document(schedule={"prompts_per_step": 4096})}
     made = api("editor").post("/api/v1/runs", body, format="json").json()
     [remark] = [one for one in made["remarks"] if "same prompt" in one]
-    assert "a step takes 4096 prompts from it" in remark
+    assert remark.startswith("add has 2 rows, and a step takes 2731 prompts from it; more has 2 rows,")
     validated = api("viewer").post("/api/v1/spec/validate", {"spec": body["spec"]}, format="json").json()
     assert remark in validated["explanation"]["remarks"]
     few = {"name": "m", "spec": spec_document(schedule={"prompts_per_step": 1})}

@@ -62,7 +62,7 @@ def test_every_loss_has_a_picture(member: type[BaseModel]) -> None:
 
 def test_methods_are_those_of_the_spec_with_their_own_parameters() -> None:
     found = {method.path: method for method in explain(spec(advantage={"type": "opo"}, filters=[])).methods}
-    assert found["advantage"].title == "OPO" and found["advantage"].parameters == {"whiten": "none"}
+    assert found["advantage"].title == "OPO" and found["advantage"].parameters == {"counted": "all", "whiten": "none"}
     assert found["corrections.0"].parameters["ratio_max"] == 2.0
     assert "kl" not in found and not any(path.startswith("filters") for path in found)
     assert explain(spec(kl={"coefficient": 0.1})).methods != explain(spec()).methods

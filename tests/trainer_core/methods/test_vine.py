@@ -21,5 +21,5 @@ def test_one_step_is_the_reward_above_the_value_of_the_prompt() -> None:
 
 @pytest.mark.parametrize("starts", [[1, 2], [0, 0], [0, 4], [0], [0, 2, 1]])
 def test_steps_that_do_not_cut_the_completion_are_refused(starts: list[int]) -> None:
-    with pytest.raises(ValueError, match="do not cut 4 tokens"):
+    with pytest.raises(ValueError, match="do not split 4 tokens into steps"):
         vine(torch.zeros(2), torch.tensor(starts), 4, reward=1.0)

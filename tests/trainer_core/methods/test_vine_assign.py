@@ -91,7 +91,7 @@ VINE = {"type": "vine"}
         ({"filters": [{"type": "length_outliers"}]}, "changes rewards after the branches"),
         ({"rollout": {"partial": {"over_provision": 1.5}}}, "a full batch would stop unfinished branches"),
         ({"advantage": {**VINE, "steps": {"type": "tokens", "every": 128}}}, "a step of 128 tokens never ends"),
-        ({"critic": {"type": "head"}}, "the advantage vine asks no critic"),
+        ({"critic": {"type": "head"}}, "the advantage vine uses no critic"),
         ({"rollout": {"mode": {"type": "streamed"}}}, "vine needs the whole batch"),
     ],
 )

@@ -141,7 +141,7 @@ def test_turns_and_the_parts_of_a_verdict_come_back() -> None:
     first, second = one.trajectories
     first.turns = (Turn("policy", 0), Turn("tool", 2), Turn("policy", 3))
     first.verdict = replace(first.verdict, forgiven=("style: no answer",), shadow_rewards={"b@1": 0.5})
-    second.credit = Credit(0.25, "truncated", 1.5)
+    second.credit = Credit(0.25, "truncated", length_logit=1.5)
     packed = json.loads(json.dumps(pack_group(one)))
     flat = {"reward", "reward_error", "reward_forgiven", "shadow_rewards", "advantage", "excluded"}
     assert [flat <= set(trajectory) for trajectory in packed["trajectories"]] == [True, True]

@@ -145,7 +145,7 @@ def test_weights_that_are_not_finite_are_never_loaded(policy_dir: Path, copy: Pa
     write_manifest(copy)
     learner = Learner(policy_dir, make_spec())
     before = learner.weights()
-    with pytest.raises(CheckpointError, match=r"model\.norm\.weight: contains values that are not finite"):
+    with pytest.raises(CheckpointError, match=r"model\.norm\.weight: holds values that are not finite"):
         learner.load(copy)
     assert same(before, learner.weights())
 

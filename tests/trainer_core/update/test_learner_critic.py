@@ -221,7 +221,7 @@ def test_a_broken_reward_changes_neither_policy_nor_critic(policy_dir: Path, kin
     ("parts", "message"),
     [
         ({"advantage": {"type": "gae"}}, "gae takes its values from a critic"),
-        ({"critic": {"type": "head"}}, "the advantage grpo asks no critic"),
+        ({"critic": {"type": "head"}}, "the advantage grpo uses no critic"),
         (
             {
                 "advantage": {"type": "gae", "truncated_end": "bootstrap"},

@@ -126,7 +126,7 @@ def test_teachers_that_cannot_teach_are_refused(folders: Path) -> None:
     config = Qwen3ForCausalLM.from_pretrained(folders / "base").config
     config.vocab_size = 32
     Qwen3ForCausalLM(config).save_pretrained(folders / "small")
-    with pytest.raises(ValueError, match="'small' knows 32 tokens, the policy 64"):
+    with pytest.raises(ValueError, match="'small' has 32 tokens, the policy 64"):
         Learner(folders / "base", make_spec(distillation={"teacher": "small"}), teacher=folders / "small")
 
 

@@ -34,7 +34,7 @@ def batch(spec: Any, *samples: Trajectory) -> Batch:
 def test_each_kind_of_error_is_told_once(spec: Any) -> None:
     alerts = RewardAlerts()
     first = alerts.check(batch(spec, sample("code: took 3 s"), sample("code: took 9 s"), sample()))
-    assert [alert.message for alert in first] == ["2 of this step, left out of the loss: code: took 3 s"]
+    assert [alert.message for alert in first] == ["2 of this step, excluded from the loss: code: took 3 s"]
     again = batch(spec, sample("code: took 4 s"), sample(forgiven=("style: no verdict",)))
     assert [alert.message for alert in alerts.check(again)] == ["1 of this step, counted as 0: style: no verdict"]
     assert alerts.check(again) == []

@@ -30,7 +30,8 @@ def test_the_policy_learns_from_all_of_its_turns(
     warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
 ) -> None:
     document = spec(
-        rollout__environment={"type": "python", "source": SOURCE, "max_turns": 2},
+        rollout__environment={"type": "python", "source": SOURCE, "max_turns": 2, "timeout_s": 30, "memory_mb": 512},
+        advantage={"type": "dr_grpo", "counted": "learned"},
         rollout__max_tokens=48,
         schedule={"steps": 2, "prompts_per_step": 4},
         evaluation__sources=[],

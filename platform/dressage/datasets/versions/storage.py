@@ -360,9 +360,9 @@ def regrouped(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
 
 
 def _text_bytes(table: pa.Table) -> np.ndarray:
-    """Bytes of the texts of each row, int64 of shape [rows]."""
+    """Bytes of the texts of each row, int64 of shape [rows]. Numbers count as nothing: they cannot be large."""
     sizes = np.zeros(table.num_rows, np.int64)
-    for name in ("row", "prompt", "answer"):
-        lengths = pc.fill_null(pc.binary_length(table.column(name)), 0)
-        sizes += lengths.to_numpy().astype(np.int64)
+    for column in table.columns:
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            sizes += pc.fill_null(pc.binary_length(column), 0).to_numpy().astype(np.int64)
     return sizes
