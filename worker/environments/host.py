@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +19,8 @@ from worker.environments.python_file import EnvironmentFault, respond
 from worker.errors import StartError
 from worker.messages.episode import Dialogue, EpisodeTask, Message
 from worker.scoring.jails import Jails
+
+logger = logging.getLogger(__name__)
 
 MOST_JAILS = 8
 
@@ -59,7 +62,17 @@ class EnvironmentHost:
             dialogue: the conversation up to the policy's current turn.
             token_ids: the completion so far, which ends with that turn.
         """
-        self._threads.submit(lambda: answer(self.reply(task, dialogue, token_ids)))
+        self._threads.submit(self._answer, task, dialogue, token_ids, answer)
+
+    def _answer(
+        self, task: EpisodeTask, dialogue: Dialogue, token_ids: Sequence[int], answer: Callable[[Reply], object]
+    ) -> None:
+        try:
+            reply = self.reply(task, dialogue, token_ids)
+        except Exception as error:  # an episode without a reply would be waited for without end
+            logger.exception("an environment's reply could not be made")
+            reply = Reply(replace(dialogue, waiting=False, fault=f"The reply could not be made: {error!r}"))
+        answer(reply)
 
     def reply(self, task: EpisodeTask, dialogue: Dialogue, token_ids: Sequence[int]) -> Reply:
         """The continuation after the policy's turn. An environment that fails ends the episode, with the fault."""

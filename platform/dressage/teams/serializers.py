@@ -154,7 +154,7 @@ class CreateTokenSerializer(serializers.Serializer):
         required=False,
         allow_null=True,
         default=None,
-        help_text="Its end, with its offset from UTC; omitted or null: that of `tokens/options`.",
+        help_text="When it expires, with an offset from UTC; omitted or null: the default of `tokens/options`.",
     )
 
 

@@ -163,7 +163,7 @@ def test_rows_that_are_not_answered_are_no_zeros(
     job = finish(version, FIND)
     assert job.state == "done"
     assert column(version, "completed") == [True, None] and column(version, "overlap") == [1.0, None]
-    assert "is no completion" in column(version, "error")[1]
+    assert "is not a completion" in column(version, "error")[1]
     report = (job.report or {})["memorisation"]
     assert (report["tried"], report["share"], report["asked"]["failed"]) == (1, 1.0, 1)
 

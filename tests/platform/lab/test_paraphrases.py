@@ -114,7 +114,7 @@ def test_a_row_that_the_model_refuses_is_told(
     assert column(version, "cluster") == [1, 1, None, 2, 2, 2, None, None]
     errors = column(version, "error")
     assert errors[:6] == [None] * 6
-    assert "maximum context length" in errors[6] and "the row has 400,001 signs" in errors[7]
+    assert "maximum context length" in errors[6] and "the row has 400,001 characters" in errors[7]
     assert (job.report or {})["paraphrases"]["asked"]["failed"] == 2
 
 
@@ -134,7 +134,7 @@ def test_an_endpoint_that_goes_away_is_not_asked_about_every_row(
     assert job.state == "done"
     errors = column(version, "error")
     assert errors[:there] == [None] * there and None not in errors[there:]
-    refused = sum("answered 403" in error and "not asked" not in error for error in errors[there:])
+    refused = sum("answered 403" in error and "Not queried" not in error for error in errors[there:])
     unasked = sum(error.startswith(f"Not queried: {IN_A_ROW} rows in a row") for error in errors[there:])
     at_once = 16  # rows that other threads had asked about already
     assert IN_A_ROW <= refused <= IN_A_ROW + at_once and refused + unasked == 1100 - there
@@ -148,11 +148,11 @@ def test_an_endpoint_that_goes_away_is_not_asked_about_every_row(
     [
         (Reply({"error": "not found"}, 404), "it has no /embeddings, which computes vectors of texts"),
         (Reply({"error": "no key"}, 401), "answered 401: no key"),
-        (Reply({"choices": []}), "holds no embeddings"),
-        (Reply("[1]"), "no JSON object"),
-        (Reply({"data": []}), "has not made 1 vectors of one length"),
-        (Reply({"data": [{"index": 0, "embedding": []}]}), "has not made 1 vectors of one length"),
-        (Reply('{"data": [{"index": 0, "embedding": [NaN]}]}'), "has not made"),
+        (Reply({"choices": []}), "has no embeddings"),
+        (Reply("[1]"), "is not a JSON object"),
+        (Reply({"data": []}), "did not return 1 vectors of one length"),
+        (Reply({"data": [{"index": 0, "embedding": []}]}), "did not return 1 vectors of one length"),
+        (Reply('{"data": [{"index": 0, "embedding": [NaN]}]}'), "did not return 1 vectors"),
     ],
 )
 def test_models_that_make_no_vectors(

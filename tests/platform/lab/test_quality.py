@@ -217,7 +217,7 @@ def test_a_count_that_is_no_number_is_no_answer(
     model.say = lambda body: verdicts(5, 5) if "Row 1" in question_of(body) else Reply(endless)
     assert finish(version, ASSESS).state == "done"
     assert column(version, "score") == [1.0, None]
-    assert "no chat completion" in column(version, "error")[1]
+    assert "is not a chat completion" in column(version, "error")[1]
 
 
 @pytest.mark.expensive(2, "starts a job's process", about=PLATFORM)
@@ -339,7 +339,7 @@ def test_a_model_that_falls_silent_leaves_the_rest_unasked(
     asked = (job.report or {})["quality"]["asked"]
     assert (asked["answered"], asked["failed"]) == (10, 190)
     assert 60 <= len(model.requests) <= 65
-    assert "was not asked" in column(version, "error")[-1]
+    assert "Not queried" in column(version, "error")[-1]
 
 
 @pytest.mark.expensive(7, "starts a job's process", about=PLATFORM)

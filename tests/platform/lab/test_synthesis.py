@@ -197,7 +197,7 @@ def test_answers_decide(
         ("too_easy", "4 of 4 answers were right."),
         ("rarely_right", "1 of 4 answers were right; 1 said '1'."),
         # three wrong ones decide: the fourth is not asked for
-        ("rarely_right", "0 of 3 answers were right, 3 cut off at 2,048 tokens."),
+        ("rarely_right", "0 of 3 answers were right, 3 truncated at 2,048 tokens."),
     ]
     assert [row["variation_pass_rate"] for _, row in rows_of(job.made)[5:]] == [0.5]
     seeds = [body["seed"] for body in model.requests if not is_writing(body) and number_in(body) == 11]

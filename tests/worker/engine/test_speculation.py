@@ -92,7 +92,7 @@ def test_ends_of_the_engines_own_are_found_among_drafted_tokens(
 ) -> None:
     """Budgets of thinking, repetitions, and stop strings; what was accepted behind them is no part of the answer."""
     ends: Callable[[list[int]], bool] = lambda tokens: tokens[-2:-1] in ([13], [17])  # noqa: E731
-    stops = SimpleNamespace(candidates=frozenset(range(20, 40)), ends=ends)
+    stops = SimpleNamespace(candidates=[20 <= token < 40 for token in range(VOCAB)], ends=ends)
     monkeypatch.setattr(engine, "_stops", SimpleNamespace(of=lambda _strings: stops))
     thinking = (*THINK.start_ids, 4)
     sampling = Sampling(1.0, max_tokens=90)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from trainer_core.episodes import Group, Trajectory, Turn, spans
 from trainer_core.spec.generation.environment import PythonEnvironment
 from worker.engine import EngineConfig, Sampling
 from worker.engine.tokenizer import PolicyTokenizer
+from worker.environments.host import EnvironmentHost, Reply
 from worker.messages.chunk import Chunk, unpack
 from worker.messages.episode import Dialogue, EpisodeTask
 from worker.messages.jobs import GroupJob, Parked, Submission
@@ -139,3 +141,17 @@ def test_a_parked_episode_continues_where_it_was(worker: RolloutWorker, job: Cal
     found, _ = run(worker, job(TWO_TURNS, max_turns=4, parked=parked))
     for one, other in zip(found, wanted, strict=True):
         assert (one.token_ids.tolist(), one.turns) == (other.token_ids.tolist(), other.turns)
+
+
+def test_a_reply_that_cannot_be_made_ends_the_episode_with_its_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    host = EnvironmentHost(POLICY)
+    try:
+        monkeypatch.setattr(host, "reply", lambda *_: 1 / 0)
+        replies: Future[Reply] = Future()
+        task = EpisodeTask(PythonEnvironment(source=TWO_TURNS), ROW)
+        host.submit(task, Dialogue(waiting=True), (5,), replies.set_result)
+        dialogue = replies.result(30).dialogue
+        assert dialogue.fault == "The reply could not be made: ZeroDivisionError('division by zero')"
+        assert not dialogue.waiting
+    finally:
+        host.close()

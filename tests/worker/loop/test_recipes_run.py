@@ -20,7 +20,7 @@ from tests.support.about import RUNS, TRAINING
 from tests.support.warm_loop import WarmLoop, demo_bundle
 from tests.worker.loop.conftest import RUN_CPU_S
 from tests.worker.loop.platform_double import PlatformDouble
-from trainer_core.episodes import Group
+from trainer_core.episodes import Credit, Group
 from trainer_core.methods.advantages.assign import assign
 from trainer_core.spec import RunSpec
 from trainer_core.spec.recipes import Recipe, list_recipes
@@ -262,7 +262,7 @@ def assert_advantages(batch: Batch, spec: RunSpec) -> None:
     """They are those of the recipe's method for the rewards that were seen."""
     groups = copy.deepcopy(batch.groups)
     for trajectory in everybody(groups):
-        trajectory.advantage, trajectory.excluded = 0.0, None
+        trajectory.credit = Credit()
     assign(spec.advantage, groups, minibatches=spec.schedule.updates_per_step)
     found = [t.advantage for t in everybody(batch.groups)]
     assert found == pytest.approx([t.advantage for t in everybody(groups)])

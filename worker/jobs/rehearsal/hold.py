@@ -32,7 +32,7 @@ Tell = Callable[[RehearsalProgress], None]
 class Deadline:
     """The time that a job has."""
 
-    def __init__(self, limit_s: float, noun: str = "rehearsal") -> None:
+    def __init__(self, limit_s: float, noun: str = "dry run") -> None:
         self._limit_s, self._noun, self._started = limit_s, noun, time.monotonic()
 
     @property

@@ -18,10 +18,10 @@ const FORMATS = {
 
 const WARNINGS: Record<Origin["warnings"][number]["code"], string> = {
   control_tokens: "Text that looks like control tokens",
-  duplicate_rows: "Rows that ask the same",
-  other_answers: "The same question with other answers",
-  duplicate_ids: "Ids that several rows have",
-  pictures: "Pictures, sound or film that the policy does not get",
+  duplicate_rows: "Rows with the same prompt",
+  other_answers: "Same prompt, different answers",
+  duplicate_ids: "Duplicate ids",
+  pictures: "Images, audio or video that the policy does not get",
   hidden_tools: "Tools that the policy is not shown",
   empty_answers: "Empty answers",
   missing_answers: "Missing answers",

@@ -48,7 +48,7 @@ function Definition({ found, onOpen }: { found: RescoredDocument; onOpen: (sampl
           ["Mean reward", pair(found.mean_before, found.mean_after)],
           ["Verdicts that change", `${found.verdicts_changed} of ${found.compared}`],
           ["Advantages that change sign", `${found.flips} of ${found.compared}`],
-          ["Dead groups", `${found.dead_before} → ${found.dead_after} of ${groups}`],
+          ["Groups without signal", `${found.dead_before} → ${found.dead_after} of ${groups}`],
           ["Not compared: a reward failed", String(found.failed)],
         ]}
       />
