@@ -53,7 +53,7 @@ def test_a_child_is_laid_over_its_parent(page: Page, family: Family) -> None:
     page.reload()
     hidden = page.locator(f'[data-testid="compared-runs"] [data-run="{child["id"]}"]')
     expect(hidden).to_have_attribute("data-hidden", "true")
-    page.get_by_label(f"Leave {child['name']} out").click()
+    page.get_by_label(f"Remove {child['name']}").click()
     expect(page.get_by_test_id("compared-runs").locator("li")).to_have_count(1)
 
 
@@ -87,7 +87,7 @@ def test_what_cannot_be_compared_is_told(page: Page, installation: Installation)
     page.goto("/runs/compare")
     expect(page.get_by_text("Nothing to compare yet")).to_be_visible()
     page.goto("/runs/compare?runs=run_of_nobody,,run_of_nobody")
-    expect(page.get_by_text("Run run_of_nobody is not in this team.")).to_have_count(1)
+    expect(page.get_by_text("There is no run run_of_nobody in this team.")).to_have_count(1)
     page.get_by_label("Remove run_of_nobody").click()
     expect(page.get_by_text("Nothing to compare yet")).to_be_visible()
     page.goto(f"/runs/compare?runs={','.join(f'run_{n}' for n in range(25))}")

@@ -142,7 +142,7 @@ def test_rows_are_judged_and_a_person_agrees(page: Page, tmp_path: Path, judge: 
     expect(page.get_by_text("How many horses are 1 horses?")).to_be_visible()
     expect(page.get_by_text("How many horses are 2 horses?")).to_have_count(0)
     page.go_back()
-    page.get_by_role("button", name="Create version of the 3 rows from 50 % on").click()
+    page.get_by_role("button", name="Create a version of the 3 rows from 50 %").click()
     expect(page.get_by_test_id("version-lineage")).to_contain_text("3 rows of 6 (3 removed)")
 
 

@@ -34,12 +34,14 @@ NEW_KEYS = {
     "cluster",
     "context_parallel_size",
     "cost",
+    "counted",
     "cuda_graphs",
     "deleted_at",
     "deleted_by",
     "devices",
     "effective_role",
     "entropy",
+    "environment",
     "epochs",
     "eta_high_seconds",
     "eta_low_seconds",
@@ -82,6 +84,7 @@ NEW_KEYS = {
     "token_budget",
     "traces",
     "truncated_end",
+    "turns",
     "waiting",
     "weight_transport",
     "weighting",
@@ -89,6 +92,13 @@ NEW_KEYS = {
 """Members of answers that came in since; whoever adds one names it here."""
 FILLED = {"expires_at"}
 """Members that were null and are not any more: every token ends some day."""
+REWORDED = {
+    " is success.": " counts as success.",
+    " A policy will find this.": " A policy will exploit this.",
+    "right where only": "right if only",
+    " places are taken.": " slots are taken.",
+}
+"""Parts of sentences that are worded differently now. Stored ones stay as they are: these are made for each answer."""
 CLOCKS = {"lease_age_s", "last_used_at"}
 """Members that differ by the time of the question alone."""
 
@@ -174,8 +184,15 @@ def differences(old: Any, new: Any, place: str = "") -> Iterator[str]:
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for index, (before, after) in enumerate(zip(old, new, strict=True)):
             yield from differences(before, after, f"{place}/{index}")
-    elif old != new:
+    elif old != new and _reworded(old) != new:
         yield f"{place}: {old!r} became {new!r}"
+
+
+def _reworded(old: Any) -> Any:
+    """A sentence of then as it is worded now."""
+    for before, after in REWORDED.items() if isinstance(old, str) else ():
+        old = old.replace(before, after)
+    return old
 
 
 def _by_path(answer: Any) -> bool:

@@ -140,7 +140,7 @@ def _asked(descriptor: int, order: CheckOrder) -> dict[str, Any]:
 def _broken() -> Problem:
     detail = (
         f"The process that read the file has died: the file is broken, or takes more than {MEMORY_BYTES >> 30} GiB of "
-        "memory. Write it anew with another program, or in smaller parts. Nothing was stored."
+        "memory. Write it again with another program, or in smaller parts. Nothing was stored."
     )
     errors = [FieldError(pointer="/file", detail=detail)]
     return Problem(422, "The file has errors", detail, errors=errors, code="file_ends_reader")
