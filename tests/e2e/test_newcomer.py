@@ -146,7 +146,7 @@ def _upload(page: Page, file: Path, own: str) -> None:
 
 def _fill_in(page: Page, own: str) -> None:
     spec: dict[str, Any] = {
-        "policy": {"base": f"from-the-hub-{own}"},
+        "policy": {"base": f"from-hugging-face-{own}"},
         "data": {"sources": [{"name": "school", "dataset": f"school-math-{own}@1", "format": {"suffix": "\n"}}]},
         "reward": {"definition": f"right-brief-{own}@1"},
         "rollout": {

@@ -110,7 +110,7 @@ def test_more_rows_than_are_left(tmp_path: Path) -> None:
 
 @pytest.mark.expensive(6, "reads many or large files", about=PLATFORM)
 def test_rows_that_take_too_much_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "MEMORY_BYTES", 200 << 20)
+    monkeypatch.setattr(process, "MEMORY_BYTES", 256 << 20)
     lists = ",".join(["[]"] * 330_000)  # a MiB of JSON, and twenty times that as objects
     long = "".join(f'{{"prompt": "{number}", "lists": [{lists}]}}\n' for number in range(60)).encode()
     with pytest.raises(Problem) as refused:

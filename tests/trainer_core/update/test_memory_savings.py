@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from tests.support.about import LEARNING
 from tests.trainer_core.update.making import make_groups, make_spec
+from trainer_core.episodes import Credit
 from trainer_core.spec import RunSpec
 from trainer_core.update.capabilities import MissingCapability, require
 from trainer_core.update.learner import Learner, NonFiniteUpdate
@@ -85,7 +86,7 @@ def test_masters_hear_of_steps_that_bfloat16_cannot_show(policy_dir: Path, tmp_p
     ours, theirs = learner._engine.weights(), resumed._engine.weights()
     assert all(torch.equal(ours[name], theirs[name]) for name in ours)
     poisoned = make_groups(4)
-    poisoned[0].trajectories[0].advantage = math.nan
+    poisoned[0].trajectories[0].credit = Credit(math.nan)
     with pytest.raises(NonFiniteUpdate):
         learner.update(poisoned, spec, 4)
     assert all(torch.equal(ours[name], weight) for name, weight in learner._engine.weights().items())
@@ -270,7 +271,7 @@ def test_offloaded_moments_make_the_same_update(
     resumed.load(tmp_path / "c")
     assert resumed.update(make_groups(3), spec, 3) == offloaded.update(make_groups(3), spec, 3)
     poisoned = make_groups(4)
-    poisoned[0].trajectories[0].advantage = math.nan
+    poisoned[0].trajectories[0].credit = Credit(math.nan)
     with pytest.raises(NonFiniteUpdate):
         offloaded.update(poisoned, spec, 4)
 

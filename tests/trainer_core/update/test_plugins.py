@@ -116,6 +116,7 @@ LEARN = (
     SPEC
     + """
 import numpy as np
+from trainer_core.episodes import Verdict
 from trainer_core.methods import filters
 from trainer_core.methods.advantages.assign import assign
 from trainer_core.methods.loading import load_formulas
@@ -173,7 +174,7 @@ except ValidationError as error:
     [
         ("import nowhere_to_be_found", "ModuleNotFoundError: No module named 'nowhere_to_be_found'"),
         ("raise SystemExit('no licence')", "cannot be imported: SystemExit: no licence"),
-        ("class HalvedLoss: pass", "is no LossModel: its parameters must derive from that class"),
+        ("class HalvedLoss: pass", "is not a LossModel: its parameters must derive from that class"),
         ("import torch\nHalvedLoss = None", "imports torch, which parameters must not"),
         (PARAMETERS.replace('"halved"', '"other"'), 'must have the field type: Literal["halved"] = "halved"'),
         (PARAMETERS.replace("acme_rl.formulas:halved", "acme_rl.formulas"), "must name its formula"),
@@ -222,7 +223,10 @@ def test_the_command_tells_what_joined_and_what_did_not(site: Path) -> None:
     done = python(program, site=site, check=False)
     assert done.returncode == 1
     assert "the loss 'halved' of the package acme-rl 1.0" in done.stdout.splitlines()
-    assert "left out: the filter 'gone' of the package broken-rl 1.0: broken_rl:Gone cannot be imported" in done.stderr
+    assert (
+        "plug-in skipped: the filter 'gone' of the package broken-rl 1.0: broken_rl:Gone cannot be imported"
+        in done.stderr
+    )
 
 
 CHECK = """
@@ -238,7 +242,7 @@ def test_the_platform_warns_of_what_was_left_out(site: Path, monkeypatch: pytest
     monkeypatch.setenv("DJANGO_SETTINGS_MODULE", "dressage.settings")
     assert python(CHECK, site=site).stdout.strip() == "[]"
     install(site, "broken-rl", {}, {"dressage.filters": {"gone": "broken_rl:Gone"}})
-    assert "the filter 'gone' of the package broken-rl 1.0 was left out" in python(CHECK, site=site).stdout
+    assert "the filter 'gone' of the package broken-rl 1.0 was skipped" in python(CHECK, site=site).stdout
 
 
 MISSING = (
