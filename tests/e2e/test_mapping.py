@@ -47,7 +47,7 @@ def test_an_unknown_table_is_mapped_and_known_the_next_time(page: Page, tmp_path
     expect(rows).not_to_contain_text("Nile")
     dialog.get_by_label("Save mapping as").fill(f"Capitals {mark}")
     dialog.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text(f"The mapping Capitals {mark} is kept.")).to_be_visible()
+    expect(page.get_by_text(f"Mapping Capitals {mark} saved.")).to_be_visible()
     page.get_by_role("alert").get_by_role("button").click()
     dialog.get_by_role("button", name="Upload", exact=True).click()
     expect(page.get_by_test_id("version-origin")).to_contain_text("Mapped manually", timeout=30_000)

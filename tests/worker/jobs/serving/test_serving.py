@@ -187,7 +187,7 @@ def test_a_policy_whose_address_cannot_be_used_is_told(
     platform.gateway = {"key_sha256": KEY_SHA256, "idle_s": 3600.0}
     platform.work()
     [result] = platform.results
-    assert "GATEWAY_HOST='somewhere' is no address. Write one such as 0.0.0.0" in result["error"]
+    assert "GATEWAY_HOST='somewhere' is not an IP address such as 0.0.0.0" in result["error"]
 
 
 def test_the_starter_policy_makes_vectors(cluster: None, platform: ServingPlatform) -> None:
