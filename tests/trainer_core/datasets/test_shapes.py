@@ -357,7 +357,7 @@ GSM8K = {"question": "How many?", "answer": "One.\n#### 1"}
             *like("verifiers", info="{"),
             "`info` is text that is not JSON: Expecting property name enclosed in double quotes at character 2.",
         ),
-        (*like("verifiers", info=[1]), "`info` must be an object, or JSON text of one."),
+        (*like("verifiers", info=[1]), "`info` must be an object, or an object as JSON text."),
         (*like("verifiers", answer=[{"x": "2"}]), "`answer[0]` must be a string or a number, not object."),
         (
             *like("openai_rft", messages=[{"role": "user", "content": [{"type": "image_url", "image_url": {}}]}]),

@@ -42,9 +42,25 @@ def test_exact_compares_numbers_as_text() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "grade"), [("2", 1.0), ("two", 1.0), ("3", 0.0), ("2two", 0.0), ("['2', 'two']", 0.0), ("", 0.0)]
+)
+def test_a_list_accepts_any_of_its_answers(text: str, grade: float) -> None:
+    assert ExactGrader().grade(sample(text), {"answer": ["2", "two"]}) == grade
+
+
+@pytest.mark.parametrize(
     "item",
-    [{}, {"answer": None}, {"answer": ["a"]}, {"answer": {"a": 1}}, {"answer": False}, {"answer": 10**5000}],
-    ids=["missing", "null", "list", "object", "bool", "huge"],
+    [
+        {},
+        {"answer": None},
+        {"answer": [["a"]]},
+        {"answer": []},
+        {"answer": ["a", ""]},
+        {"answer": {"a": 1}},
+        {"answer": False},
+        {"answer": 10**5000},
+    ],
+    ids=["missing", "null", "lists", "no_answer", "blank_among_others", "object", "bool", "huge"],
 )
 def test_exact_needs_a_gold_answer(item: dict[str, object]) -> None:
     with pytest.raises(GraderError, match="'answer'"):

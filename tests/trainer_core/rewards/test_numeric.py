@@ -133,6 +133,17 @@ def test_a_huge_answer_is_read_in_linear_time(name: str) -> None:
     assert growth(last_number, text, 50_000) < NOT_QUADRATIC
 
 
+@pytest.mark.parametrize(("text", "grade"), [("3", 1.0), ("it is 1,000", 1.0), ("31000", 0.0), ("4", 0.0), ("?", 0.0)])
+def test_a_list_accepts_any_of_its_numbers(text: str, grade: float) -> None:
+    assert NumericGrader().grade(sample(text), {"answer": [3, "1000"]}) == grade
+
+
+@pytest.mark.parametrize("gold", [[], ["3", ""], ["3", "three"], [[3]]])
+def test_a_list_with_anything_but_numbers_is_an_error(gold: list[object]) -> None:
+    with pytest.raises(GraderError, match="answer"):
+        NumericGrader().grade(sample("3"), {"answer": gold})
+
+
 def test_nothing_is_evaluated() -> None:
     assert last_number("2**10") == 10
     assert last_number("__import__('os')") is None

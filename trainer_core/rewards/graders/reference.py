@@ -1,4 +1,4 @@
-"""Reads the gold answer of a dataset row."""
+"""Reads the gold answers of a dataset row."""
 
 import unicodedata
 from collections.abc import Mapping
@@ -31,6 +31,20 @@ def reference_text(item: Mapping[str, Any], name: str) -> str:
     if is_blank(text):
         raise GraderError(f"the field {name!r} is empty: there is no answer to compare with")
     return text
+
+
+def reference_texts(item: Mapping[str, Any], name: str) -> list[str]:
+    """The gold answers in the field ``name`` of ``item``: one, or a list of accepted ones.
+
+    Raises:
+        GraderError: as ``reference_text`` does, for any of them; or the list is empty.
+    """
+    value = item.get(name)
+    if not isinstance(value, list | tuple):
+        return [reference_text(item, name)]
+    if not value:
+        raise GraderError(f"the field {name!r} lists no gold answer")
+    return [reference_text({name: gold}, name) for gold in value]
 
 
 def is_blank(text: str) -> bool:

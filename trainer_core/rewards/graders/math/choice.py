@@ -6,7 +6,7 @@ from typing import Any, Literal
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders.math import extract
-from trainer_core.rewards.graders.reference import reference_text
+from trainer_core.rewards.graders.reference import reference_texts
 from trainer_core.rewards.mathematics import choices
 from trainer_core.rewards.reasons import quoted, tell
 from trainer_core.rewards.sample import Sample
@@ -29,18 +29,14 @@ class ChoiceGrader(GraderModel):
 
     def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:
         """1.0 or 0.0. Raises GraderError where the gold answer is no letter of the choices."""
-        value = item.get(self.reference)
-        rows = [{self.reference: one} for one in value] if isinstance(value, list | tuple) else [item]
-        if not rows:
-            raise GraderError(f"the field {self.reference!r} lists no gold answer")
-        golds = [self._gold(row) for row in rows]
+        golds = [self._gold(text) for text in reference_texts(item, self.reference)]
         letter = choices_letter(sample.answer_text, self.letters)
         settles = "settles on no letter" if letter is None else f"settles on {quoted(letter)}"
         tell(f"The answer {settles}; the gold letter is {' or '.join(map(quoted, golds))}.")
         return float(letter in golds)
 
-    def _gold(self, row: Mapping[str, Any]) -> str:
-        text = extract.unwrapped(reference_text(row, self.reference))
+    def _gold(self, reference: str) -> str:
+        text = extract.unwrapped(reference)
         if text.isdigit() and int(text) < len(self.letters):
             return self.letters[int(text)]
         before = choices.in_front(text)

@@ -10,7 +10,7 @@ from trainer_core.rewards.grader_model import GraderModel, Tool
 from trainer_core.rewards.graders.jail import Jail, JailError, Limits, require
 from trainer_core.rewards.graders.math import extract
 from trainer_core.rewards.graders.math.math_gold import Gold, gold_answers
-from trainer_core.rewards.graders.reference import reference_text
+from trainer_core.rewards.graders.reference import reference_texts
 from trainer_core.rewards.mathematics import choices
 from trainer_core.rewards.mathematics.comparing import PLAIN_ANSWER, AlgebraNeededError, same
 from trainer_core.rewards.mathematics.kinds import KINDS, AnswerKind, taken_as
@@ -95,7 +95,7 @@ class MathGrader(GraderModel):
             JailError: only calculation can decide, and there is no jail.
         """
         kind = self._kind(item)
-        golds = [gold for text in _texts(item, self.reference) for gold in gold_answers(text, kind)]
+        golds = [gold for text in reference_texts(item, self.reference) for gold in gold_answers(text, kind)]
         answer = self._answer(sample.answer_text)
         if (
             self.extraction == "auto"
@@ -245,12 +245,3 @@ class _ReadAnswer:
 
 class _LimitError(GraderError):
     """A comparison that the jail has ended."""
-
-
-def _texts(item: Mapping[str, Any], name: str) -> list[str]:
-    value = item.get(name)
-    if isinstance(value, list | tuple):
-        if not value:
-            raise GraderError(f"the field {name!r} lists no gold answer")
-        return [reference_text({name: gold}, name) for gold in value]
-    return [reference_text(item, name)]

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders.math import latex_numbers
-from trainer_core.rewards.graders.reference import reference_text
+from trainer_core.rewards.graders.reference import reference_texts
 from trainer_core.rewards.reasons import tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
@@ -31,30 +31,36 @@ _LARGEST_POWER = 400
 
 
 class NumericGrader(GraderModel):
-    """1 if the last number of the answer equals the gold number, else 0.
+    """1 if the last number of the answer equals one of the gold numbers, else 0.
 
     Reads thousands separators (1,000), decimals, fractions (3/4), per cent (50% = 0.5) and powers of ten (1e3).
     """
 
     type: Literal["numeric"] = "numeric"
     reference: str = field("answer", min_length=1, max_length=200)
-    """Field of the dataset row that holds the gold number; the last number in it counts."""
+    """Field of the dataset row that holds the gold number, or a list of accepted ones. The last number of a text
+    counts."""
     tolerance: float = field(0.0, ge=0.0, le=1.0)
     """Accepted difference as a share of the gold number; 0 compares exactly."""
 
     def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:
         """1.0 or 0.0; an answer without a number is 0.0."""
-        text = reference_text(item, self.reference)
-        gold = last_number(text)
-        if gold is None:
-            raise GraderError(f"the gold answer {text[:60]!r} is not a number")
+        golds = [_gold_number(text) for text in reference_texts(item, self.reference)]
+        wanted = " or ".join(map(_shown, golds))
         answer = last_number(sample.answer_text)
         if answer is None:
-            tell(f"The answer holds no number; the gold number is {_shown(gold)}.")
+            tell(f"The answer holds no number; the gold number is {wanted}.")
             return 0.0
         allowed = "" if self.tolerance == 0 else f", and {self.tolerance:g} of it is allowed"
-        tell(f"The answer's last number is {_shown(answer)}, the gold number {_shown(gold)}{allowed}.")
-        return float(abs(answer - gold) <= Fraction(self.tolerance) * abs(gold))
+        tell(f"The answer's last number is {_shown(answer)}, the gold number {wanted}{allowed}.")
+        return float(any(abs(answer - gold) <= Fraction(self.tolerance) * abs(gold) for gold in golds))
+
+
+def _gold_number(text: str) -> Fraction:
+    gold = last_number(text)
+    if gold is None:
+        raise GraderError(f"the gold answer {text[:60]!r} is not a number")
+    return gold
 
 
 def last_number(text: str) -> Fraction | None:
