@@ -126,7 +126,7 @@ def test_a_proposal_reads_the_first_rows(editor: APIClient) -> None:
 
 
 def test_rows_that_cannot_be_mapped_are_named_or_left_out(editor: APIClient) -> None:
-    content = lines({"q": "One?", "a": 1}, {"q": "", "a": 2}, {"a": 3}, {"q": "Four?", "a": [4]})
+    content = lines({"q": "One?", "a": 1}, {"q": "", "a": 2}, {"a": 3}, {"q": "Four?", "a": [[4]]})
     mapping = {"prompt": {"kind": "columns", "template": "{q}"}, "answer": {"path": "a"}}
     told = send(editor, content, mapping=mapping).json()
     assert (told["examined"], told["faulty"]) == (4, 3)

@@ -85,7 +85,10 @@ def test_a_good_file(editor: APIClient, dataset_root: Path, team: Team) -> None:
         (b'{"prompt": "a", "messages": []}', "A row needs either `prompt` or `messages`, not both."),
         (b'{"prompt": 3}', "`prompt` must be a string, not number."),
         (b'{"prompt": " \\n"}', "`prompt` is empty."),
-        (b'{"prompt": "a", "answer": {"x": 1}}', "`answer` must be a string, a number or a boolean, not object."),
+        (
+            b'{"prompt": "a", "answer": {"x": 1}}',
+            "`answer` must be a string, a number, a boolean or a list of them, not object.",
+        ),
         (b'{"messages": []}', "`messages` must be a list of at least one message."),
         (b'{"messages": ["a"]}', "Message 1 must be an object with `role` and `content`."),
         (b'{"messages": [{"role": "x"}]}', "Message 1: `role` must be one of system, user, assistant."),
