@@ -34,6 +34,14 @@ def test_a_group_ends_with_the_row_that_fills_it(monkeypatch: pytest.MonkeyPatch
     assert lengths([60, 1, 1, 1, 60], at_once) == [1, 3, 1]
 
 
+def test_notes_have_the_same_number_of_rows_in_each_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A note is found by the number of its row, so its size must not count."""
+    monkeypatch.setattr(storage, "GROUP_BYTES", 100)
+    monkeypatch.setattr(storage, "ROWS_PER_GROUP", 3)
+    notes = pa.table({"value": [None, *("x" * 500 for _ in range(6))]})
+    assert [table.num_rows for table in storage.regrouped([notes], texts=())] == [3, 3, 1]
+
+
 def test_large_rows_are_stored_in_small_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storage, "GROUP_BYTES", 40_000)
     monkeypatch.setattr(storage, "_WAITING_BYTES", 10_000)

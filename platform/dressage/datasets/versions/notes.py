@@ -102,7 +102,7 @@ def prepare(tables: Iterable[pa.Table]) -> WrittenNotes:
     os.close(descriptor)
     path, rows, writer = Path(name), 0, None
     try:
-        for table in storage.regrouped(tables):
+        for table in storage.regrouped(tables, texts=()):  # the group of a row follows from its number
             if writer is None:
                 _check_types(table.schema)
                 writer = pq.ParquetWriter(path, table.schema, compression="zstd")

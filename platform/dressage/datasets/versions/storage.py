@@ -5,7 +5,7 @@ import json
 import os
 import tempfile
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +34,8 @@ SCHEMA = pa.schema(
 )
 
 
+_TEXTS = ("row", "prompt", "answer")
+"""Columns that may be large."""
 _AHEAD = 2
 """Number of row groups queued for writing."""
 _WAITING_BYTES = 8 << 20
@@ -335,15 +337,19 @@ def _table(rows: list[Row], ids: _Ids) -> pa.Table:
     return pa.table({"row": texts, "prompt": prompts, "answer": answers, "id": names}, schema=SCHEMA)
 
 
-def regrouped(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+def regrouped(tables: Iterable[pa.Table], texts: Sequence[str] = _TEXTS) -> Iterator[pa.Table]:
     """The same rows in tables of ``ROWS_PER_GROUP`` rows, fewer once their texts reach ``GROUP_BYTES``.
 
     Where a table ends depends on the rows alone, not on how they arrive.
+
+    Args:
+        tables: the rows.
+        texts: columns whose bytes count. Without any, every table but the last has ``ROWS_PER_GROUP`` rows.
     """
     waiting: list[pa.Table] = []
     count = size = 0
     for table in tables:
-        sizes = np.cumsum(_text_bytes(table))
+        sizes = np.cumsum(_text_bytes(table, texts))
         start, before = 0, 0
         while start < table.num_rows:
             # The row that reaches the limit is the last of its table.
@@ -359,10 +365,10 @@ def regrouped(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
         yield pa.concat_tables(waiting)
 
 
-def _text_bytes(table: pa.Table) -> np.ndarray:
-    """Bytes of the texts of each row, int64 of shape [rows]. Numbers count as nothing: they cannot be large."""
+def _text_bytes(table: pa.Table, texts: Sequence[str]) -> np.ndarray:
+    """Bytes of the columns ``texts`` of each row, int64 of shape [rows]."""
     sizes = np.zeros(table.num_rows, np.int64)
-    for column in table.columns:
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            sizes += pc.fill_null(pc.binary_length(column), 0).to_numpy().astype(np.int64)
+    for name in texts:
+        lengths = pc.fill_null(pc.binary_length(table.column(name)), 0)
+        sizes += lengths.to_numpy().astype(np.int64)
     return sizes
