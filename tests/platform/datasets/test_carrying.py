@@ -13,7 +13,7 @@ from dressage.datasets.derivation.operations import DatasetOperation
 from dressage.datasets.derivation.services import derive
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import version_by_ref
-from dressage.datasets.versions import carrying, notes
+from dressage.datasets.versions import carrying, notes, storage
 from dressage.datasets.versions.notes import NoteSource
 from dressage.teams.models import Team
 
@@ -60,6 +60,21 @@ def test_a_filtered_version_has_the_notes_of_the_rows_that_are_left(
     assert [one.name for one in notes.of(child)] == ["difficulty"]
     assert values(child, "difficulty") == [7, 1_999, 2_000, 2_499]
     assert notes.of(child)[0].source == SOURCE
+
+
+def test_long_notes_stay_with_their_rows(
+    make: Callable[..., DatasetVersion],
+    actor: Actor,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    """Groups of notes do not end early at the size at which those of rows do: notes are found by number."""
+    parent = make("sums", range(ROWS))
+    monkeypatch.setattr(storage, "GROUP_BYTES", 1_000)
+    note(parent, actor, "explanation", [f"{n}: {'why ' * 5}" for n in range(ROWS)])
+    wanted = [f"r{n}" for n in (7, 1_999, 2_000, 2_499)]
+    child = derived(parent, actor, {"name": "filter", "query": {"ids": wanted}}, django_capture_on_commit_callbacks)
+    assert [text.partition(":")[0] for text in values(child, "explanation")] == ["7", "1999", "2000", "2499"]
 
 
 def test_rows_that_were_changed_or_added_have_no_notes(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -129,14 +130,24 @@ def test_an_answer_that_leaves_no_room_ends_the_episode(worker: RolloutWorker, j
     assert (one.finish_reason, one.turns) == ("length", (Turn("policy", 0),))
 
 
-def test_a_parked_episode_continues_where_it_was(worker: RolloutWorker, job: Callable[..., GroupJob]) -> None:
+def test_a_parked_episode_continues_where_it_was(
+    worker: RolloutWorker, job: Callable[..., GroupJob], monkeypatch: pytest.MonkeyPatch
+) -> None:
     wanted, _ = run(worker, job(TWO_TURNS, max_turns=4))
-    slow = TWO_TURNS.replace("def respond", "import time\n\ndef respond").replace(
-        "    return", "    time.sleep(1)\n    return"
-    )
-    worker.submit(Submission((job(slow, max_turns=4),), seed=0, alone=True, flush=1))
-    wait_until(lambda: any(live.waiting for live in list(worker._live.values())), 60)
-    parked = worker.park()["g"]
+    host, parks = worker._environments, Event()
+    assert host is not None
+    reply = host.reply
+
+    def late(*arguments: Any) -> Reply:
+        parks.wait(60)
+        return reply(*arguments)
+
+    with monkeypatch.context() as until_parked:
+        until_parked.setattr(host, "reply", late)
+        worker.submit(Submission((job(TWO_TURNS, max_turns=4),), seed=0, alone=True, flush=1))
+        wait_until(lambda: any(live.waiting for live in list(worker._live.values())), 60)
+        parked = worker.park()["g"]
+    parks.set()
     assert [parked.dialogues.get(sample, Dialogue()).waiting for sample in parked.prefixes].count(True) >= 1
     found, _ = run(worker, job(TWO_TURNS, max_turns=4, parked=parked))
     for one, other in zip(found, wanted, strict=True):

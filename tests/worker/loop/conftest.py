@@ -76,6 +76,18 @@ def tiny_spec(**changes: Any) -> dict[str, Any]:
     return spec
 
 
+def pausing_after(step: int) -> dict[str, Any]:
+    """Parts of a spec whose run pauses itself when ``step`` is done, and at no later one.
+
+    A pause by request comes some steps late, and on a busy machine after the last. This is a guard, which the loop asks
+    after each step: it acts while the learning rate still warms up.
+    """
+    return {
+        "optimizer": {"learning_rate": 3e-4, "warmup_steps": step + 1},
+        "guards": [{"type": "metric_bound", "metric": "actor/lr", "min": 2.9e-4, "for_steps": step, "action": "pause"}],
+    }
+
+
 REWARD = {
     "components": [{"name": "right", "weight": 1.0, "grader": {"type": "numeric"}}],
     "success_threshold": 0.5,

@@ -3,18 +3,21 @@
 from collections.abc import Callable
 from typing import Any
 
+from tests.worker.loop.conftest import pausing_after
 from tests.worker.loop.platform_double import PlatformDouble
 
 
 def test_async_run_through_pause_and_outage(
     warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
 ) -> None:
-    warm_launcher.prepare(spec(rollout__mode={"type": "async"}, schedule__steps=10, checkpoint__keep_last=1))
-    platform.stop_after = {2: "paused"}
+    document = spec(rollout__mode={"type": "async"}, schedule__steps=10, checkpoint__keep_last=1, **pausing_after(2))
+    warm_launcher.prepare(document)
     warm_launcher.start()
     platform.wait(lambda: platform.states()[-1:] == ["paused"])
 
+    platform.desired_state = "paused"  # as the platform takes note of the pause
     stood_at = platform.steps()[-1]
+    assert stood_at == 2
     platform.commands = [{"id": "keep", "type": "checkpoint"}]
     platform.wait(lambda: any(e["data"]["control_id"] == "keep" for e in platform.of("checkpoint")))
     seen = platform.syncs
@@ -27,7 +30,6 @@ def test_async_run_through_pause_and_outage(
     ]
     seen = platform.syncs
     platform.wait(lambda: platform.syncs >= seen + 2)
-    platform.stop_after = {}
     platform.desired_state = "running"
     platform.wait(lambda: platform.steps()[-1] > stood_at)
     platform.status = 503

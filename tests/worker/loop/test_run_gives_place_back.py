@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.about import RUNS, TRAINING
-from tests.worker.loop.conftest import Launcher
+from tests.worker.loop.conftest import Launcher, pausing_after
 from tests.worker.loop.platform_double import PlatformDouble
 from tests.worker.loop.test_run_resumes import history
 
@@ -23,21 +23,22 @@ def test_suspended_and_resumed_equals_uninterrupted(
         checkpoint__every_steps=100,
         evaluation__every_steps=1,
         curriculum={"type": "difficulty_band"},
+        **pausing_after(1),
     )
     launcher.prepare(document)
-    platform.stop_after = {1: "paused"}
     launcher.start()
     platform.wait(lambda: platform.states()[-1:] == ["paused"])
+    platform.desired_state = "paused"  # as the platform takes note of the pause
     stood = platform.steps()[-1]
-    assert stood < 4
+    assert stood == 1
     assert platform.of("checkpoint") == [], "nobody has asked for one yet"
 
     # The disk is full at first: then the run stays, and says so. A second try succeeds.
     folder = launcher.folder / "run" / "checkpoints"
     folder.write_text("no folder")
     platform.release_place = True
-    platform.wait(lambda: len(platform.of("alert")) == 2)
-    first, alert = (event["data"] for event in platform.of("alert"))
+    platform.wait(lambda: len(platform.of("alert")) == 3)
+    _, first, alert = (event["data"] for event in platform.of("alert"))
     assert (first["level"], first["title"]) == ("warn", "A checkpoint could not be written")
     assert (alert["level"], alert["title"]) == ("error", "The run could not be saved")
     assert alert["message"].endswith("The run stays paused and keeps its slot; saving is retried in a minute.")
@@ -59,7 +60,7 @@ def test_suspended_and_resumed_equals_uninterrupted(
     # In the place, another run trains: the same, and never interrupted.
     undisturbed = PlatformDouble()
     other = Launcher(undisturbed, tmp_path / "other")
-    other.prepare(document)
+    other.prepare({**document, "guards": []})
     try:
         other.start()
         undisturbed.wait(lambda: undisturbed.states()[-1:] == ["succeeded"])
