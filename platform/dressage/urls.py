@@ -25,7 +25,8 @@ urlpatterns = [
     path("api/v1/", include("dressage.chart_views.urls")),
     path("api/v1/", include("dressage.reports.urls")),
     path("api/v1/", include("dressage.compat.urls")),
-    re_path(r"(?s)^(?!api/|ws/|static/|assets/).*$", console),
+    # Without an inline flag: Django cannot reverse any path beside a pattern that has one.
+    re_path(r"^(?!api/|ws/|static/|assets/)[\s\S]*$", console),
 ]
 
 handler400 = "dressage.common.api.problem_responses.bad_request"

@@ -1,5 +1,5 @@
 import { Avatar, Menu, Text, UnstyledButton, VisuallyHidden } from "@mantine/core";
-import { IconKey, IconLogout, IconUserCog } from "@tabler/icons-react";
+import { IconApi, IconKey, IconLogout, IconUserCog } from "@tabler/icons-react";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useSession, useSignOut } from "@/features/session/session";
 import { toastError } from "@/ui/toast";
@@ -36,6 +36,9 @@ export function UserMenu() {
         </Menu.Item>
         <Menu.Item leftSection={<IconKey size={15} />} component={Link} to="/team?tab=tokens">
           API tokens
+        </Menu.Item>
+        <Menu.Item leftSection={<IconApi size={15} />} component="a" href="/api/v1/docs" target="_blank">
+          API reference
         </Menu.Item>
         <Menu.Divider />
         <Menu.Item leftSection={<IconLogout size={15} />} onClick={leave}>
