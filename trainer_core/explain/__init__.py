@@ -48,4 +48,11 @@ def explain(
     found = methods(spec)
     watch = tuple(dict.fromkeys(name for method in found for name in method.watch))
     needed = None if size is None else memory(size, spec, teacher=teacher)
-    return Explanation(effective_batch(spec), bands(spec), found, watch, needed, remarks(spec, rows))
+    return Explanation(
+        effective_batch(spec),
+        bands(spec),
+        found,
+        watch,
+        needed,
+        remarks(spec, rows, None if size is None else size.parameters),
+    )

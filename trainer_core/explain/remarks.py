@@ -9,15 +9,47 @@ IDLE_CLIP = "the clip never acts"
 """Words by which a recipe says so, too."""
 
 
-def remarks(spec: RunSpec, rows: Mapping[str, int] | None = None) -> tuple[str, ...]:
+SMALL = 50_000_000
+"""Parameters up to which a policy learns with the step sizes of small models."""
+_RATES = {"small": (1e-6, 2e-3, 2e-4), "whole": (1e-8, 3e-5, 1e-6), "adapter": (1e-7, 1e-3, 1e-5)}
+"""Lowest, highest and usual learning rate of AdamW: the span of the recipes (5e-7 to 2e-5 for whole models of 0.6 to
+32 billion parameters, about ten times that for adapters), and some more at both ends."""
+
+
+def remarks(spec: RunSpec, rows: Mapping[str, int] | None = None, parameters: int | None = None) -> tuple[str, ...]:
     """Remarks, one sentence or more each; empty if there is nothing to say.
 
     Args:
         spec: the spec.
         rows: number of rows of each dataset that is known, by its reference.
+        parameters: number of the policy's parameters, if it is known.
     """
-    found = (idle_clip(spec), idle_kl(spec), repeated_prompts(spec, rows or {}))
+    found = (
+        idle_clip(spec),
+        idle_kl(spec),
+        repeated_prompts(spec, rows or {}),
+        None if parameters is None else odd_learning_rate(spec, parameters),
+    )
     return tuple(remark for remark in found if remark is not None)
+
+
+def odd_learning_rate(spec: RunSpec, parameters: int) -> str | None:
+    """Warning of a learning rate outside the usual band; None if it is inside."""
+    trained, whole = ("adapters", "adapter") if spec.policy.adapter.type == "lora" else ("all weights", "whole")
+    size = "small" if parameters <= SMALL else whole
+    low, high, usual = _RATES[size]
+    rate = spec.optimizer.learning_rate
+    if low <= rate <= high:
+        return None
+    side, risk = (
+        ("above", "The policy may collapse within a few steps")
+        if rate > high
+        else ("below", "The policy may not change in the whole run")
+    )
+    return (
+        f"The learning rate {rate:g} is {side} the usual band for {trained} of a policy with {parameters:,} parameters "
+        f"({low:g} to {high:g} with AdamW). {risk}. Begin with optimizer.learning_rate = {usual:g}."
+    )
 
 
 def idle_kl(spec: RunSpec) -> str | None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.trainer_core.specs import spec
 from trainer_core.explain import explain
-from trainer_core.explain.remarks import IDLE_CLIP, idle_kl, repeated_prompts
+from trainer_core.explain.remarks import IDLE_CLIP, idle_kl, odd_learning_rate, remarks, repeated_prompts
 from trainer_core.explain.text import render
 from trainer_core.spec.recipes import Recipe, list_published, list_recipes
 
@@ -97,3 +97,32 @@ def test_a_step_that_takes_more_prompts_than_there_are(rows: dict[str, int], wor
     if remark is not None and words is not None:
         assert words in remark
         assert remark in explain(asked, rows=rows).remarks
+
+
+@pytest.mark.parametrize(
+    ("rate", "parameters", "adapter", "words"),
+    [
+        (0.05, 604_000, "none", "is above the usual band for all weights of a policy with 604,000 parameters"),
+        (2e-3, 604_000, "none", None),
+        (9e-7, 604_000, "none", "is below the usual band"),
+        (2e-4, 600_000_000, "none", "Begin with optimizer.learning_rate = 1e-06."),
+        (2e-5, 600_000_000, "none", None),
+        (2e-4, 600_000_000, "lora", None),
+        (0.01, 600_000_000, "lora", "band for adapters of a policy with 600,000,000 parameters (1e-07 to 0.001 with"),
+        (1e-9, 8_000_000_000, "none", "The policy may not change in the whole run."),
+    ],
+)
+def test_a_learning_rate_outside_the_usual_band(rate: float, parameters: int, adapter: str, words: str | None) -> None:
+    asked = spec(optimizer={"learning_rate": rate}, policy={"base": "small", "adapter": {"type": adapter}})
+    remark = odd_learning_rate(asked, parameters)
+    assert (remark is None) == (words is None)
+    assert (remark in remarks(asked, parameters=parameters)) == (words is not None)
+    if remark is not None and words is not None:
+        assert words in remark
+
+
+@pytest.mark.parametrize("recipe", [*list_recipes(), *list_published()], ids=lambda recipe: recipe.name)
+def test_no_recipe_has_an_odd_learning_rate(recipe: Recipe) -> None:
+    """Recipes for the starter policy are for small ones; published ones for billions."""
+    parameters = 604_000 if recipe in list_recipes() else 1_700_000_000
+    assert odd_learning_rate(recipe.run_spec(), parameters) is None

@@ -67,10 +67,11 @@ class RunsView(ApiView):
         if fields["start"] and not request.role.covers(Role.OPERATOR):
             raise PermissionDenied("Starting a run needs the role operator.")
         run = services.create_run(request.team, request.actor, **fields)
-        rows = references.resolve(request.team, fields["spec"]).dataset_rows
+        found = references.resolve(request.team, fields["spec"])
+        parameters = None if found.policy is None else found.policy.parameters
         created: CreatedRunDocument = {
             **selectors.run_json(request.team, run.id),
-            "remarks": list(remarks(fields["spec"], rows)),
+            "remarks": list(remarks(fields["spec"], found.dataset_rows, parameters)),
         }
         return Response(created, status=status.HTTP_201_CREATED)
 
