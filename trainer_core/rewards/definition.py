@@ -1,6 +1,6 @@
 """Reward definitions: weighted sums of graders."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from pydantic import model_validator
@@ -79,6 +79,16 @@ class RewardDefinition(SpecModel):
     def reward_models(self) -> tuple[str, ...]:
         """The policies that the parts use as reward models, in order, each once."""
         return _once(str(getattr(leaf, "policy", "")) for leaf in self._leaves() if leaf.tool == "models")
+
+    def missing_columns(self, columns: Collection[str]) -> Iterator[tuple[Component, str]]:
+        """(Part, column) for each column that a part cannot grade without and rows with ``columns`` do not have.
+
+        Parts for rows of one kind alone (``row_field``) miss nothing.
+        """
+        for component in self.components:
+            if component.row_field is None:
+                needed = (name for leaf in leaves(component.grader) for name in leaf.row_columns)
+                yield from ((component, name) for name in dict.fromkeys(needed) if name not in columns)
 
     @property
     def has_pure_parts(self) -> bool:

@@ -27,6 +27,12 @@ class GraderModel(SpecModel):
         """Whether the jail must hold the installed packages, which takes seconds to load."""
         return False
 
+    @property
+    def row_columns(self) -> tuple[str, ...]:
+        """Columns without which no row can be graded. ``prompt`` and ``messages`` are not among them: each row has one
+        of the two."""
+        return ()
+
     def load(self) -> None:
         """Load what grading needs in this process; else the first sample pays for it with its time."""
 

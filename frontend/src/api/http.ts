@@ -1,10 +1,6 @@
 /** The only HTTP client: session cookie, CSRF header, idempotency key, problem documents as errors. */
+import type { FieldError } from "./model";
 import { newKey } from "@/lib/key";
-
-export interface FieldError {
-  pointer: string;
-  detail: string;
-}
 
 /** An RFC 9457 problem document, the form of every error of the platform. */
 export class Problem extends Error {

@@ -1,5 +1,6 @@
 /** Maps the errors of a rejected request to the fields of a form. */
-import { type FieldError, Problem } from "./http";
+import { Problem } from "./http";
+import type { FieldError } from "./model";
 
 /** The message at `pointer`, for the field's `error`. */
 export function fieldError(error: unknown, pointer: string): string | undefined {
@@ -17,6 +18,12 @@ export function restError(error: unknown, shown: string[] | RegExp): unknown {
 
 /** Faults of the document at `pointer` in the request, with pointers into that document. */
 export function faultsWithin(pointer: string, faults: FieldError[]): FieldError[] {
-  const inside = (one: FieldError) => one.pointer === pointer || one.pointer.startsWith(`${pointer}/`);
-  return faults.map(one => (inside(one) ? { ...one, pointer: one.pointer.slice(pointer.length) } : one));
+  const within = <T extends { pointer: string }>(one: T): T =>
+    one.pointer === pointer || one.pointer.startsWith(`${pointer}/`)
+      ? { ...one, pointer: one.pointer.slice(pointer.length) }
+      : one;
+  return faults.map(({ mend, ...fault }) => ({
+    ...within(fault),
+    ...(mend && { mend: { ...mend, changes: mend.changes.map(within) } }),
+  }));
 }

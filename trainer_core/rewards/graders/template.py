@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from trainer_core.rewards.errors import GraderError
@@ -27,6 +27,13 @@ def check_template(text: str) -> str:
         if path[1] == "sample" and _steps(path[2])[0] not in _SAMPLE_FIELDS:
             raise ValueError(f"sample has no field {_steps(path[2])[0]!r}, only {', '.join(_SAMPLE_FIELDS)}")
     return text
+
+
+def item_columns(texts: Iterable[str]) -> tuple[str, ...]:
+    """Columns of the dataset row that templates read, each once: ``answer`` for ``{{item.answer}}``."""
+    paths = (_PATH.fullmatch(place.strip()) for text in texts for place in _PLACE.findall(text))
+    columns = (str(_steps(path[2])[0]) for path in paths if path is not None and path[1] == "item")
+    return tuple(dict.fromkeys(name for name in columns if name not in ("prompt", "messages")))
 
 
 def render(

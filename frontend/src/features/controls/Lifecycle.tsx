@@ -4,12 +4,14 @@ import { modals } from "@mantine/modals";
 import {
   IconBookmark,
   IconDoorExit,
+  IconPencil,
   IconPlayerPause,
   IconPlayerPlay,
   IconPlayerStop,
   IconRulerMeasure,
 } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import * as api from "@/api/client";
 import type { Run } from "@/api/model";
 import { isAtWork, isLive, isStill } from "@/entities/runs/states";
@@ -56,6 +58,7 @@ export function useRunAct(run: Run) {
 export function Lifecycle({ run }: { run: Run }) {
   const act = useRunAct(run);
   const operator = useCan("operator");
+  const editor = useCan("editor");
   const busy = (name: RunAct) => act.isPending && act.variables === name;
   const lost = useConnectionLost();
   const common = { size: "xs", disabled: !operator || act.isPending || lost } as const;
@@ -111,6 +114,17 @@ export function Lifecycle({ run }: { run: Run }) {
             data-testid="resume"
           >
             {hasCheckpoint ? "Resume from the last checkpoint" : "Retry from the beginning"}
+          </Button>
+        )}
+        {run.state === "failed" && editor && (
+          <Button
+            size="xs"
+            variant="default"
+            component={Link}
+            to={`/runs/new?fork=${run.id}`}
+            leftSection={<IconPencil size={14} />}
+          >
+            Edit and retry
           </Button>
         )}
         {run.state === "suspended" && (

@@ -1,11 +1,27 @@
 """Validation errors of pydantic and of REST framework as one list of ``{pointer, detail}``."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
 from trainer_core.spec.faults import join
+
+
+class Change(TypedDict):
+    """One value to set."""
+
+    pointer: str
+    """JSON pointer (RFC 6901) into the body, such as ``/spec/rollout/engine/max_model_len``."""
+    value: Any
+
+
+class Mend(TypedDict):
+    """Changes that clear a fault, to be made together."""
+
+    label: str
+    """What they do, as a button says it: "Set max_model_len to 512"."""
+    changes: list[Change]
 
 
 class FieldError(TypedDict):
@@ -14,6 +30,8 @@ class FieldError(TypedDict):
     pointer: str
     """JSON pointer (RFC 6901) into the body, such as ``/spec/rollout/group_size``; empty for the whole body."""
     detail: str
+    mend: NotRequired[Mend]
+    """Absent if only the sender can know what is right."""
 
 
 def nested(errors: Sequence[tuple[list[str | int], str]]) -> Any:

@@ -15,7 +15,7 @@ from dressage.policies.models import Policy
 from dressage.policies.selectors import policy_by_name
 from dressage.rewards.models import RewardVersion
 from dressage.rewards.selectors import version_by_ref as reward_version
-from dressage.runs.needs import policy_support, reward_versions
+from dressage.runs.needs import data_fit, policy_support, reward_versions
 from dressage.teams.models import Team
 from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.rewards.matching import mismatches
@@ -46,9 +46,9 @@ def resolve(team: Team, spec: RunSpec, *, new: bool = False) -> References:
     Args:
         team: the owner of the named objects.
         spec: the spec that names them.
-        new: nothing has been trained by the spec yet, so what its policy does not support counts as a fault, and
-            datasets of other teams must still be shared. A run that has started continues, even if this release would
-            not start it.
+        new: nothing has been trained by the spec yet. So it is a fault if its policy does not support it, if its rows
+            do not fit it, or if a dataset of another team is no longer shared. A run that has started continues, even
+            if this release would not start it.
     """
     found = References()
 
@@ -74,6 +74,9 @@ def resolve(team: Team, spec: RunSpec, *, new: bool = False) -> References:
         definition = RewardDefinition.model_validate(found.reward.definition)
         for path, detail in mismatches(spec, definition):
             found.errors.append(FieldError(pointer=join("spec", *path), detail=detail))
+        found.errors += data_fit.column_faults(spec, definition, found.datasets) if new else []
+    if new and found.policy is not None:
+        found.errors += data_fit.length_faults(spec, found.policy, found.datasets)
     found.errors += reward_versions.errors(team, spec)
     return found
 

@@ -75,6 +75,11 @@ class CodeTestsGrader(GraderModel):
     memory_mb: int = field(512, ge=64, le=8192, unit="MiB")
     """Memory of all processes of the program."""
 
+    @property
+    def row_columns(self) -> tuple[str, ...]:
+        """Columns without which no row can be graded."""
+        return (self.tests,)
+
     def grade(self, sample: Sample, item: Mapping[str, Any], jail: Jail | None = None) -> float:
         """Grade from 0.0 to 1.0.
 

@@ -27,6 +27,11 @@ class ChoiceGrader(GraderModel):
     letters: str = field("ABCDEFGHIJ", min_length=2, max_length=10, pattern="^[A-J]+$")
     """Letters of the choices; no other counts as an answer."""
 
+    @property
+    def row_columns(self) -> tuple[str, ...]:
+        """Columns without which no row can be graded."""
+        return (self.reference,)
+
     def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:
         """1.0 or 0.0. Raises GraderError where the gold answer is no letter of the choices."""
         golds = [self._gold(text) for text in reference_texts(item, self.reference)]

@@ -86,6 +86,11 @@ class MathGrader(GraderModel):
             case "auto":
                 return "final answer"
 
+    @property
+    def row_columns(self) -> tuple[str, ...]:
+        """Columns without which no row can be graded."""
+        return (self.reference,)
+
     def grade(self, sample: Sample, item: Mapping[str, Any], jail: Jail | None = None) -> float:
         """1.0 or 0.0.
 

@@ -43,6 +43,11 @@ class NumericGrader(GraderModel):
     tolerance: float = field(0.0, ge=0.0, le=1.0)
     """Accepted difference as a share of the gold number; 0 compares exactly."""
 
+    @property
+    def row_columns(self) -> tuple[str, ...]:
+        """Columns without which no row can be graded."""
+        return (self.reference,)
+
     def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:
         """1.0 or 0.0; an answer without a number is 0.0."""
         golds = [_gold_number(text) for text in reference_texts(item, self.reference)]

@@ -1,6 +1,6 @@
 """OpenAI's messages to a model grader: roles, and text that may hold templates."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
@@ -47,6 +47,11 @@ def rendered(messages: Sequence[EvalMessage], sample: Sample, item: Mapping[str,
         {"role": message.role, "content": "".join(render(_text(p), sample, item) for p in _pieces(message.content))}
         for message in messages
     ]
+
+
+def template_texts(messages: Sequence[EvalMessage]) -> Iterator[str]:
+    """All templates of messages."""
+    return (_text(piece) for message in messages for piece in _pieces(message.content))
 
 
 def _pieces(content: str | TextContent | tuple[TextContent | str, ...]) -> tuple[TextContent | str, ...]:

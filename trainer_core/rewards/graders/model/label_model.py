@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import model_validator
 
 from trainer_core.rewards.grader_model import GraderModel, Tool
-from trainer_core.rewards.graders.model.eval_messages import EvalMessage, rendered
+from trainer_core.rewards.graders.model.eval_messages import EvalMessage, rendered, template_texts
 from trainer_core.rewards.graders.model.judge import (
     ENDPOINT_PATTERN,
     JudgeRequest,
@@ -16,7 +16,7 @@ from trainer_core.rewards.graders.model.judge import (
     schema_format,
     with_instruction,
 )
-from trainer_core.rewards.graders.template import NoJsonError
+from trainer_core.rewards.graders.template import NoJsonError, item_columns
 from trainer_core.rewards.reasons import quoted, tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
@@ -48,6 +48,11 @@ class LabelModelGrader(GraderModel):
         if unknown:
             raise ValueError(f"the passing label {unknown[0]!r} is none of the labels")
         return self
+
+    @property
+    def row_columns(self) -> tuple[str, ...]:
+        """Columns that the messages' templates read."""
+        return item_columns(template_texts(self.input))
 
     def grade(self, sample: Sample, item: Mapping[str, Any], judges: Judges | None = None) -> float:
         """1.0 or 0.0; output that is not the JSON that a template reads is 0.0.

@@ -10,7 +10,7 @@ from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel, Tool
 from trainer_core.rewards.graders.model.judge import ENDPOINT_PATTERN, Judges, ask_readable, require
 from trainer_core.rewards.graders.model.rubric_prompt import Asking, Scale, questions, reader
-from trainer_core.rewards.graders.template import NoJsonError, check_template
+from trainer_core.rewards.graders.template import NoJsonError, check_template, item_columns
 from trainer_core.rewards.reasons import tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import SpecModel, field, method_doc
@@ -77,6 +77,12 @@ class RubricGrader(GraderModel):
         if self.items_field is None and not any(item.weight > 0 for item in self.items):
             raise ValueError("a rubric needs a criterion of positive weight, or the field of rows that have them")
         return self
+
+    @property
+    def row_columns(self) -> tuple[str, ...]:
+        """Columns that the template reads. A row without criteria of its own is graded by those for every row."""
+        own = (self.items_field,) if self.items_field is not None and not self.items else ()
+        return tuple(dict.fromkeys((*item_columns((self.prompt,)), *own)))
 
     def grade(self, sample: Sample, item: Mapping[str, Any], judges: Judges | None = None) -> float:
         """Grade of up to 1.0; output that is not the JSON that the prompt reads is 0.0.

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import field_validator
 
 from trainer_core.rewards.grader_model import GraderModel, Tool
-from trainer_core.rewards.graders.model.eval_messages import EvalMessage, rendered
+from trainer_core.rewards.graders.model.eval_messages import EvalMessage, rendered, template_texts
 from trainer_core.rewards.graders.model.judge import (
     ENDPOINT_PATTERN,
     JudgeRequest,
@@ -16,7 +16,7 @@ from trainer_core.rewards.graders.model.judge import (
     schema_format,
     with_instruction,
 )
-from trainer_core.rewards.graders.template import NoJsonError
+from trainer_core.rewards.graders.template import NoJsonError, item_columns
 from trainer_core.rewards.reasons import tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import SpecModel, field
@@ -61,6 +61,11 @@ class ScoreModelGrader(GraderModel):
         if not bounds[0] < bounds[1]:
             raise ValueError("the first bound must be below the second")
         return bounds
+
+    @property
+    def row_columns(self) -> tuple[str, ...]:
+        """Columns that the messages' templates read."""
+        return item_columns(template_texts(self.input))
 
     def grade(self, sample: Sample, item: Mapping[str, Any], judges: Judges | None = None) -> float:
         """A number of the range; output that is not the JSON that a template reads is the lowest.

@@ -21,6 +21,11 @@ class ExactGrader(GraderModel):
     ignore_case: bool = False
     """Ignore the difference between capitals and small letters."""
 
+    @property
+    def row_columns(self) -> tuple[str, ...]:
+        """Columns without which no row can be graded."""
+        return (self.reference,)
+
     def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:
         """1.0 or 0.0. Raises GraderError if a gold answer is empty."""
         golds = [self._compared(text) for text in reference_texts(item, self.reference)]

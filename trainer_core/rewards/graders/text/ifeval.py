@@ -22,6 +22,11 @@ class IfevalGrader(GraderModel):
     credit: Literal["all", "share"] = "all"
     """All or nothing, or the share of instructions followed."""
 
+    @property
+    def row_columns(self) -> tuple[str, ...]:
+        """Columns without which no row can be graded."""
+        return (self.instructions, self.parameters)
+
     def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:
         """Grade from 0.0 to 1.0. Raises GraderError where the row's instructions cannot be read or checked."""
         names, given = item.get(self.instructions), item.get(self.parameters)

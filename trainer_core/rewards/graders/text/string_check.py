@@ -8,7 +8,7 @@ from pydantic import field_validator
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders.reference import is_blank
-from trainer_core.rewards.graders.template import NoJsonError, check_template, render
+from trainer_core.rewards.graders.template import NoJsonError, check_template, item_columns, render
 from trainer_core.rewards.reasons import quoted, tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
@@ -36,6 +36,11 @@ class StringCheckGrader(GraderModel):
     """Equal, not equal, contains, or contains whatever the case."""
 
     _templates = field_validator("input", "reference")(check_template)
+
+    @property
+    def row_columns(self) -> tuple[str, ...]:
+        """Columns that the templates read."""
+        return item_columns((self.input, self.reference))
 
     def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:
         """1.0 or 0.0; output that is not the JSON that a template reads is 0.0.

@@ -7,7 +7,7 @@ from pydantic import field_validator
 from rapidfuzz import fuzz
 
 from trainer_core.rewards.grader_model import GraderModel
-from trainer_core.rewards.graders.template import NoJsonError, check_template, render
+from trainer_core.rewards.graders.template import NoJsonError, check_template, item_columns, render
 from trainer_core.rewards.graders.text import similarity
 from trainer_core.rewards.reasons import quoted, tell
 from trainer_core.rewards.sample import Sample
@@ -35,6 +35,11 @@ class TextSimilarityGrader(GraderModel):
     """If set, the grade is 1 from here on and 0 below."""
 
     _templates = field_validator("input", "reference")(check_template)
+
+    @property
+    def row_columns(self) -> tuple[str, ...]:
+        """Columns that the templates read."""
+        return item_columns((self.input, self.reference))
 
     def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:
         """Grade from 0.0 to 1.0; output that is not the JSON that a template reads is 0.0."""

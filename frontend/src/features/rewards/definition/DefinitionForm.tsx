@@ -1,6 +1,6 @@
 /** The form of a definition, with the rubric editor in the place of the rubric grader's plain fields. */
 import { useMemo } from "react";
-import type { FieldError } from "@/api/http";
+import type { FieldError } from "@/api/model";
 import type { Json, JsonSchema, Spec } from "@/api/model";
 import { PICKERS } from "@/features/pickers/pickers";
 import { PreviewContext } from "@/features/rewards/rubric/PreviewContext";

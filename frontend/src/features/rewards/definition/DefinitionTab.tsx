@@ -2,7 +2,7 @@
 import { Button, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useState } from "react";
-import type { FieldError } from "@/api/http";
+import type { FieldError } from "@/api/model";
 import type { JsonSchema, Reward, RewardVersion, Spec } from "@/api/model";
 import type { Pasted } from "@/features/rewards/samples/samples";
 import { useCan } from "@/features/session/session";

@@ -4,7 +4,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useRouter } from "@tanstack/react-router";
 import { useState } from "react";
 import * as api from "@/api/client";
-import type { FieldError } from "@/api/http";
+import type { FieldError } from "@/api/model";
 import type { JsonSchema, Reward, RewardVersion, Spec } from "@/api/model";
 import { ChangeList } from "@/features/schema-form/ChangeList";
 import { withDefaults } from "@/features/schema-form/schema";

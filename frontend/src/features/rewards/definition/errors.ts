@@ -1,4 +1,5 @@
-import { type FieldError, Problem } from "@/api/http";
+import { Problem } from "@/api/http";
+import type { FieldError } from "@/api/model";
 import { faultsWithin } from "@/api/problems";
 
 /** Faults of a refused definition, with pointers into the definition itself. */

@@ -1,6 +1,6 @@
 import { Alert, Anchor, Button, Loader, Paper, Stack, Text, Title } from "@mantine/core";
 import { IconCheck, IconPlayerPlay } from "@tabler/icons-react";
-import type { CreateRehearsalRequest, Spec } from "@/api/model";
+import type { CreateRehearsalRequest, Mend, Spec } from "@/api/model";
 import { RehearsePanel } from "@/features/rehearsals/RehearsePanel";
 import { ClusterPanel } from "@/features/runs/forecast/ClusterPanel";
 import { ExplainPanel } from "@/features/runs/forecast/ExplainPanel";
@@ -27,13 +27,15 @@ interface Props {
   error: unknown;
   onCreate: (start: boolean) => void;
   onReveal: (section: string) => void;
+  /** Makes the changes that clear a fault. */
+  onMend: (changes: Mend["changes"]) => void;
 }
 
 const NOTE = "create-note";
 
 /** Faults, prediction, differences, and the two ways to create the run. */
 export function CreatePanel(props: Props) {
-  const { spec, where, changes, baseLabel, checked, unread, named, pending, error, onCreate, onReveal } = props;
+  const { spec, where, changes, baseLabel, checked, unread, named, pending, error, onCreate, onReveal, onMend } = props;
   const operator = useCan("operator");
   const editor = useCan("editor");
   const accepted = unread === null && checked.validation?.valid === true && !checked.checking;
@@ -65,7 +67,7 @@ export function CreatePanel(props: Props) {
             </Button>
             <div id={NOTE}>
               {unread === null ? (
-                <ValidationNote checked={checked} onReveal={onReveal} />
+                <ValidationNote checked={checked} onReveal={onReveal} onMend={onMend} />
               ) : (
                 <UnreadNote fault={unread} />
               )}
@@ -107,7 +109,7 @@ function UnreadNote({ fault }: { fault: string }) {
   );
 }
 
-function ValidationNote({ checked, onReveal }: { checked: Checked; onReveal: (section: string) => void }) {
+function ValidationNote({ checked, onReveal, onMend }: Pick<Props, "checked" | "onReveal" | "onMend">) {
   if (checked.error) return <ErrorState error={checked.error} />;
   const errors = checked.validation?.errors ?? [];
   if (errors.length > 0) {
@@ -128,6 +130,18 @@ function ValidationNote({ checked, onReveal }: { checked: Checked; onReveal: (se
               </Anchor>
               <br />
               {fault.detail}
+              {fault.mend && (
+                <Button
+                  variant="light"
+                  size="compact-xs"
+                  mt={4}
+                  styles={{ root: { height: "auto", minHeight: 24 }, label: { whiteSpace: "normal" } }}
+                  disabled={checked.checking}
+                  onClick={() => onMend(fault.mend?.changes ?? [])}
+                >
+                  {fault.mend.label}
+                </Button>
+              )}
             </div>
           );
         })}

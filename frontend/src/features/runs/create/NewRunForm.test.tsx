@@ -23,6 +23,17 @@ const SCHEMA: JsonSchema = {
 const BASE: Spec = { optimizer: { rate: 0.1 }, schedule: { steps: 40 } };
 const VALID = { valid: true, errors: [], resolved: BASE, explanation: null };
 const ACCEPTED = "Valid spec";
+const TOO_LONG = {
+  pointer: "/spec/schedule/steps",
+  detail: "Too many steps.",
+  mend: {
+    label: "Set steps to 8, and rate to 0.5",
+    changes: [
+      { pointer: "/spec/schedule/steps", value: 8 },
+      { pointer: "/spec/optimizer/rate", value: 0.5 },
+    ],
+  },
+};
 const BROKEN = "optimizer: {rate: 0.1}\nschedule: {steps: 41";
 const created: { spec: Spec; start: boolean }[] = [];
 
@@ -31,7 +42,10 @@ const json = (status: number, body: unknown) =>
 
 function answer(url: string, init: RequestInit): Response {
   if (url.endsWith("/session")) return json(200, { role: "operator", user: null, team: null, teams: [] });
-  if (url.endsWith("/spec/validate")) return json(200, VALID);
+  if (url.endsWith("/spec/validate")) {
+    const { spec } = JSON.parse(String(init.body)) as { spec: { schedule: { steps: number } } };
+    return json(200, spec.schedule.steps === 1000 ? { ...VALID, valid: false, errors: [TOO_LONG] } : VALID);
+  }
   if (url.endsWith("/runs") && init.method === "POST") {
     created.push(JSON.parse(String(init.body)) as { spec: Spec; start: boolean });
     return json(201, { id: "run_1" });
@@ -142,4 +156,17 @@ it("keeps a broken text when its format is changed", async () => {
   await user.click(screen.getByRole("radio", { name: "JSON" }));
   expect(text().value).toBe(BROKEN);
   expect(create()).toHaveProperty("disabled", true);
+});
+
+it("makes all the changes that clear a fault with one click, in the form and in the text", async () => {
+  const user = await open();
+  await tab(user, "YAML / JSON");
+  await write(user, "optimizer: {rate: 0.1}\nschedule: {steps: 1000}");
+  await user.click(await screen.findByRole("button", { name: TOO_LONG.mend.label }));
+  await screen.findByText(ACCEPTED);
+  expect(text().value).toBe("optimizer:\n  rate: 0.5\nschedule:\n  steps: 8\n");
+  await waitFor(() => expect(create()).toHaveProperty("disabled", false));
+  await user.click(create());
+  await screen.findByText("the run");
+  expect(created).toMatchObject([{ spec: { optimizer: { rate: 0.5 }, schedule: { steps: 8 } } }]);
 });

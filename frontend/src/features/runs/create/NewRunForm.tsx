@@ -3,11 +3,11 @@ import { Tabs, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import * as api from "@/api/client";
-import type { Json, JsonSchema, Spec } from "@/api/model";
+import type { Json, JsonSchema, Mend, Spec } from "@/api/model";
 import { ClusterSelect } from "@/features/pickers/ClusterSelect";
 import { PICKERS } from "@/features/pickers/pickers";
 import type { FoundField } from "@/features/schema-form/fieldIndex";
-import { diff } from "@/features/schema-form/pointer";
+import { diff, fromPointer, setIn } from "@/features/schema-form/pointer";
 import { SchemaForm } from "@/features/schema-form/SchemaForm";
 import { useRequestKey } from "@/lib/useRequestKey";
 import { useSubmit } from "@/lib/useSubmit";
@@ -68,6 +68,16 @@ export function NewRunForm({ schema, base, initial = base, baseLabel, name: firs
   const write = (next: TextDraft) => {
     setText(next);
     if (next.fault === null) setSpec(next.spec);
+  };
+  const mend = (changes: Mend["changes"]) => {
+    setText(null); // written anew from the spec
+    setSpec(
+      before =>
+        changes.reduce<Json>(
+          (at, change) => setIn(at, fromPointer(change.pointer), change.value),
+          before as Json,
+        ) as Spec,
+    );
   };
   const changes = diff(base as Json, spec as Json);
   const toggle = (section: string, next: boolean) =>
@@ -156,6 +166,7 @@ export function NewRunForm({ schema, base, initial = base, baseLabel, name: firs
         error={create.error}
         onCreate={submit}
         onReveal={reveal}
+        onMend={mend}
       />
     </div>
   );
