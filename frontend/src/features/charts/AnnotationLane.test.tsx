@@ -1,10 +1,13 @@
-import { fireEvent, screen } from "@testing-library/react";
+import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { expect, it, vi } from "vitest";
 import type { Run } from "@/api/model";
 import { aControl } from "@/test/control";
 import { renderWith } from "@/test/render";
 import { AnnotationLane } from "./AnnotationLane";
 
+vi.mock("./FlagCard", () => ({
+  FlagCard: ({ onClose }: { onClose: () => void }) => <button onClick={onClose}>undo</button>,
+}));
 vi.mock("@mantine/hooks", async original => ({
   ...(await original<object>()),
   useElementSize: () => ({ ref: () => undefined, width: 1000, height: 20 }),
@@ -34,4 +37,15 @@ it("follows another axis under the pointer, too", () => {
   fireEvent.pointerEnter(screen.getByTestId("annotation-lane"));
   update(<AnnotationLane run={RUN} marks={MARKS} range={[0, 200]} xAxis="tokens" />);
   expect(left()).toBe("250px");
+});
+
+it("closes the card when what it shows is undone, and on Escape", async () => {
+  renderWith(lane(100));
+  fireEvent.click(screen.getByTestId("control-line"));
+  fireEvent.click(await screen.findByRole("button", { name: "undo" }));
+  await waitFor(() => expect(screen.queryByRole("button", { name: "undo" })).toBeNull());
+  fireEvent.click(screen.getByTestId("control-line"));
+  const card = await screen.findByRole("button", { name: "undo" });
+  fireEvent.keyDown(card, { key: "Escape" });
+  await waitFor(() => expect(screen.queryByRole("button", { name: "undo" })).toBeNull());
 });

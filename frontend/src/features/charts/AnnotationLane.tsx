@@ -44,6 +44,7 @@ export function AnnotationLane({ run, marks, range, xAxis }: Props) {
 }
 
 function FlagButton({ run, flag }: { run: Run; flag: Flag }) {
+  const [opened, setOpened] = useState(false);
   const controls = flag.marks.flatMap(mark => mark.controls);
   const targets = [...new Set(controls.map(control => control.target))];
   const steps = controls.map(control => control.applied_step ?? 0);
@@ -51,9 +52,20 @@ function FlagButton({ run, flag }: { run: Run; flag: Flag }) {
   const where = first === last ? `step ${first}` : `steps ${first} to ${last}`;
   const count = flag.marks.length;
   return (
-    <Popover width={340} shadow="md" position="bottom" withArrow trapFocus returnFocus withinPortal>
+    <Popover
+      opened={opened}
+      onChange={setOpened}
+      width={340}
+      shadow="md"
+      position="bottom"
+      withArrow
+      trapFocus
+      returnFocus
+      withinPortal
+    >
       <Popover.Target>
         <UnstyledButton
+          onClick={() => setOpened(!opened)}
           className={classes.flag}
           style={{ left: flag.left }}
           data-testid="control-line"
@@ -67,7 +79,7 @@ function FlagButton({ run, flag }: { run: Run; flag: Flag }) {
       </Popover.Target>
       <Popover.Dropdown className={classes.card}>
         {[...flag.marks].reverse().map(mark => (
-          <FlagCard key={mark.id} run={run} mark={mark} />
+          <FlagCard key={mark.id} run={run} mark={mark} onClose={() => setOpened(false)} />
         ))}
       </Popover.Dropdown>
     </Popover>

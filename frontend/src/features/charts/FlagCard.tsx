@@ -8,7 +8,14 @@ import { formatTime, formatValue } from "@/lib/format";
 import classes from "./lane.module.css";
 import { type ControlMark, revisionsText } from "./marks";
 
-export function FlagCard({ run, mark }: { run: Run; mark: ControlMark }) {
+interface Props {
+  run: Run;
+  mark: ControlMark;
+  /** Closes the card: a dialog asks, or what it shows has been undone. */
+  onClose: () => void;
+}
+
+export function FlagCard({ run, mark, onClose }: Props) {
   const { controls } = mark;
   const first = controls[0];
   if (!first) return null;
@@ -36,7 +43,7 @@ export function FlagCard({ run, mark }: { run: Run; mark: ControlMark }) {
         {progressOf(applied, settled)}
       </Text>
       <EffectCard run={run} control={first} />
-      <ControlActions run={run} controls={controls} />
+      <ControlActions run={run} controls={controls} onClose={onClose} />
     </article>
   );
 }

@@ -15,9 +15,11 @@ interface Props {
   run: Run;
   /** Controls applied together, which are undone together. */
   controls: Control[];
+  /** Closes the card that these are part of, if they are part of one. */
+  onClose?: () => void;
 }
 
-export function ControlActions({ run, controls }: Props) {
+export function ControlActions({ run, controls, onClose }: Props) {
   const act = useControlAct(run.id);
   const operator = useCan("operator");
   const editor = useCan("editor");
@@ -28,19 +30,12 @@ export function ControlActions({ run, controls }: Props) {
   const inEffect = controls.every(one => one.state === "applied" || one.state === "settled");
   const checkpoint = controls.find(one => one.checkpoint !== null)?.checkpoint;
   const before = controls.map(one => `${targetPhrase(one.target)} to ${formatValue(one.before)}`);
-  const send = (name: "cancel" | "revert" | "rewind") =>
-    act.mutate(
-      { controls, act: name, revision: run.revision },
-      {
-        onError: error => toastError("No change was made", error),
-        onSuccess: made => {
-          if (name !== "rewind") return;
-          toast("Draft run created from the checkpoint before this change.");
-          void navigate({ to: "/runs/$runId", params: { runId: made.id } });
-        },
-      },
-    );
-  const rewind = () =>
+  const failed = (error: unknown) => toastError("No change was made", error);
+  const send = (name: "cancel" | "revert") =>
+    act.mutate({ controls, act: name, revision: run.revision }, { onError: failed, onSuccess: onClose });
+  const rewind = () => {
+    // A card lies above dialogs. Once it is closed, only a promise brings back what has become of the request.
+    onClose?.();
     modals.openConfirmModal({
       title: "Rewind to before this change?",
       children: (
@@ -50,8 +45,13 @@ export function ControlActions({ run, controls }: Props) {
         </Text>
       ),
       labels: { confirm: "Create run", cancel: "Cancel" },
-      onConfirm: () => send("rewind"),
+      onConfirm: () =>
+        void act.mutateAsync({ controls, act: "rewind", revision: run.revision }).then(made => {
+          toast("Draft run created from the checkpoint before this change.");
+          void navigate({ to: "/runs/$runId", params: { runId: made.id } });
+        }, failed),
     });
+  };
   return (
     <Group gap={4} mt={4}>
       {first.state === "staged" && operator && (
