@@ -11,7 +11,7 @@ import { withDefaults } from "@/features/schema-form/schema";
 import { ErrorState } from "@/ui/ErrorState";
 import { PageHeader } from "@/ui/PageHeader";
 import { FirstRun } from "./FirstRun";
-import { type Answers, presetFor, specOf, withSource } from "./firstRunSpec";
+import { type Answers, nameOfRun, presetFor, specOf, withSource } from "./firstRunSpec";
 import { NewRunForm } from "./NewRunForm";
 import { PresetPicker } from "./PresetPicker";
 
@@ -95,7 +95,7 @@ export function NewRunPage() {
         base={base}
         initial={initial}
         baseLabel={from ? "the run it is forked from" : "the preset"}
-        name={from ? `${from.name} (fork)` : (preset?.title ?? "")}
+        name={from ? `${from.name} (fork)` : answers ? nameOfRun(answers) : (preset?.title ?? "")}
         fork={from && { run: from.id, checkpoint: origin?.id ?? null }}
       />
     </>

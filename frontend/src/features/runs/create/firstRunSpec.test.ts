@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Policy, Recipe, Spec } from "@/api/model";
-import { looksHeldOut, presetFor, specOf, withSource } from "./firstRunSpec";
+import { looksHeldOut, nameOfRun, presetFor, specOf, withSource } from "./firstRunSpec";
 
 const recipe = (name: string) => ({ name }) as Recipe;
 const RECIPES = ["demo", "grpo", "grpo-gsm8k-qwen3-0.6b", "grpo-gsm8k-qwen3-1.7b", "grpo-gsm8k-qwen3-8b"].map(recipe);
@@ -65,4 +65,9 @@ it("puts one version in the place of the sources, with the format of the first, 
       stages: [],
     },
   });
+});
+
+it("names the run by model and data, within what a name may be", () => {
+  expect(nameOfRun({ policy: { name: "Starter" } as Policy, data: "gsm8k@2" })).toBe("Starter on gsm8k");
+  expect(nameOfRun({ policy: { name: "x".repeat(130) } as Policy, data: "gsm8k@2" })).toHaveLength(120);
 });

@@ -64,5 +64,9 @@ export function withSource(base: Spec, dataset: string): Spec {
 export const looksHeldOut = ({ ref }: Pick<DatasetVersion, "ref">) =>
   /(^|[-_])(eval|test|val|valid|dev)([-_@]|$)/.test(ref);
 
+/** The run's name: people tell their first runs apart by model and data. */
+export const nameOfRun = ({ policy, data }: Pick<Answers, "policy" | "data">) =>
+  `${policy.name} on ${nameOf(data)}`.slice(0, 120);
+
 /** A source's name out of `slug@number`. */
 const nameOf = (ref: string) => ref.replace(/@.*$/, "");
