@@ -37,6 +37,10 @@ it.each([
   [3_100_000, "3.1M"],
   [604_160, "604k"],
   [2e9, "2B"],
+  [999e12, "999T"],
+  [1.7e308, "1.7e308"],
+  [-3e38, "−3e38"],
+  [Number.NEGATIVE_INFINITY, "−∞"],
 ])("counts %s as %s", (value, text) => expect(formatCount(value)).toBe(text));
 
 it.each([

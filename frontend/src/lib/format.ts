@@ -17,10 +17,12 @@ export function formatNumber(value: number | null | undefined, digits = 4): stri
   return minus(text.includes(".") ? text.replace(/\.?0+$/, "") : Number(text).toLocaleString("en-GB"));
 }
 
-/** 950, 12.4k, 3.1M, 2B. */
+/** 950, 12.4k, 3.1M, 2B, 1.7e308. */
 export function formatCount(value: number | null | undefined): string {
   if (value === null || value === undefined || Number.isNaN(value)) return DASH;
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
   const size = Math.abs(value);
+  if (size >= 1e15) return minus(String(Number(value.toPrecision(2))).replace("e+", "e"));
   for (const [limit, suffix] of [
     [1e12, "T"],
     [1e9, "B"],

@@ -84,7 +84,7 @@ export function chartOptions(input: OptionsInput): uPlot.Options {
     gap: 4,
     grid: side === 3 ? { ...axis.grid, ...(log ? { filter: decades } : {}) } : { show: false },
     ...(log && side === 3 ? { filter: decades } : {}),
-    values: (_, splits) => splits.map(value => (value === null ? "" : tick(value))),
+    values: (_, splits) => tickLabels(splits),
   });
   return {
     width: input.width,
@@ -106,7 +106,14 @@ export function chartOptions(input: OptionsInput): uPlot.Options {
       ...(hasRight ? { y2: { range: padded } } : {}),
     },
     axes: [
-      { ...axis, size: 26, gap: 4, space: 64, values: (_, splits) => splits.map(value => formatX(value, xAxis)) },
+      {
+        ...axis,
+        size: 26,
+        gap: 4,
+        space: 64,
+        values: (_, splits) => splits.map(value => formatX(value, xAxis)),
+        ...(xAxis === "step" ? { incrs: WHOLE_STEPS } : {}),
+      },
       yAxis("y", 3),
       ...(hasRight ? [yAxis("y2", 1)] : []),
     ],
@@ -204,8 +211,31 @@ function decades(_: uPlot, splits: (number | null)[]): (number | null)[] {
   );
 }
 
-function tick(value: number): string {
-  return Math.abs(value) >= 1e4 ? formatCount(value) : formatNumber(value, 3);
+/** Distances between ticks of an axis of steps: there is no step 2.5. */
+const WHOLE_STEPS = [...Array(10).keys()].flatMap(power => [1, 2, 5].map(digit => digit * 10 ** power));
+
+/**
+ * Labels of ticks, none like another: with more digits where three do not tell them apart, and where six do not, as
+ * what is added to the first.
+ */
+export function tickLabels(splits: (number | null)[]): string[] {
+  const values = splits.filter(value => value !== null);
+  const write = (digits: number) => (value: number | null) => (value === null ? "" : tick(value, digits));
+  for (const digits of [3, 4, 5, 6]) {
+    if (new Set(values.map(write(digits))).size === values.length) return splits.map(write(digits));
+  }
+  const first = values[0] ?? 0;
+  return splits.map(value =>
+    value === null || value === first ? write(6)(value) : `+${formatNumber(value - first, 2)}`,
+  );
+}
+
+function tick(value: number, digits: number): string {
+  if (Math.abs(value) >= 1e4) return formatCount(value);
+  // formatNumber writes at most four decimals.
+  return digits > 3 && Math.abs(value) >= 1e-3
+    ? String(Number(value.toPrecision(digits))).replace("-", "−")
+    : formatNumber(value, digits);
 }
 
 /** Behind the lines: where batches hold groups of two revisions, because a change is still draining. */
