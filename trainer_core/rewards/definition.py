@@ -11,6 +11,7 @@ from trainer_core.rewards.graders import (
     needs_jail,
     needs_packages,
 )
+from trainer_core.rewards.graders.size import refuse_many
 from trainer_core.rewards.parts import SHAPING_PARTS
 from trainer_core.spec.base import SpecModel, field
 
@@ -43,6 +44,11 @@ class RewardDefinition(SpecModel):
     """The parts. Names must be unique."""
     success_threshold: float = field(0.5)
     """A sample succeeds, for pass rates and the curriculum, when its reward reaches this."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_small(cls, given: Any) -> Any:
+        return refuse_many(given)
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> "RewardDefinition":

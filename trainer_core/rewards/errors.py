@@ -16,6 +16,10 @@ class GraderStopped(Exception):
     says of errors. The message names the grader and the limit."""
 
 
+class JobTooHeavy(GraderStopped):
+    """A job that exceeded its limit of processor time or memory: it would do so again."""
+
+
 class GraderBug(Exception):
     """An error that a grader in another process did not raise on purpose. The message is ``Type: message``."""
 

@@ -11,6 +11,9 @@ class RewardsConfig(AppConfig):
 
     def ready(self) -> None:
         from dressage.common.sealing import register_sealed
+        from dressage.rewards.checking import check_elsewhere
         from dressage.rewards.judges.services import seal_keys_anew
+        from trainer_core.spec.untrusted import set_runner
 
+        set_runner(check_elsewhere)
         register_sealed(seal_keys_anew)

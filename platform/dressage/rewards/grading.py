@@ -111,10 +111,11 @@ def grading(team: Team) -> Iterator[Grading]:
         with places().place(str(team.pk), WAIT_S) as process:
             yield Grading(process)
     except NoPlace as error:
-        raise _problem(error) from error
+        raise busy(error) from error
 
 
-def _problem(error: NoPlace) -> Problem:
+def busy(error: NoPlace) -> Problem:
+    """429 or 503, depending on whose requests are waiting."""
     headers = {"Retry-After": str(error.retry_after_s)}
     again = f"Try again in {error.retry_after_s} s."
     if error.own:

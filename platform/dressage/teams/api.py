@@ -9,6 +9,7 @@ from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
 from dressage.common.actors import Actor
+from dressage.common.api import allowance
 from dressage.common.api.paging import CursorPage
 from dressage.common.api.permissions import RoleByMethod
 from dressage.common.api.query import NOTHING, Query
@@ -48,6 +49,7 @@ class ApiView(RoleByMethod, APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Admit the caller, then parse the query. Raises a 422 problem for input that the operation does not take."""
         super().initial(request, *args, **kwargs)
+        allowance.begin(str(getattr(getattr(request, "team", None), "pk", "")))
         method = "GET" if request.method == "HEAD" else request.method or ""
         self.query = self.queries.get(method, NOTHING).read(request.query_params)
         if method == "DELETE" or method in self.without_body:

@@ -19,6 +19,7 @@ from trainer_core.rewards.isolated.process import LOAD_S
 from trainer_core.rewards.reasons import joined, told
 from trainer_core.rewards.sample import Sample
 from trainer_core.rewards.trace import shown
+from trainer_core.spec.untrusted import Check
 
 MOST_RESIDENT = 256 << 20
 """A process that holds more memory after a job, in bytes, ends itself: the next one starts small."""
@@ -33,6 +34,15 @@ class GradeRequest:
     grader: GraderModel
     sample: Sample
     item: Mapping[str, Any]
+    cpu_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRequest:
+    """One check of a text that is asked for."""
+
+    check: Check
+    text: str
     cpu_s: float
 
 
@@ -53,15 +63,14 @@ def _answer(channel: socket.socket, message: bytes) -> dict[str, Any]:
     started = time.process_time()
     try:
         _limit(LOAD_S)
-        job: GradeRequest = pickle.loads(message)  # nosec B301  (imports the grader's module)
-        for leaf in leaves(job.grader):
-            leaf.load()
+        job: GradeRequest | CheckRequest = pickle.loads(message)  # nosec B301  (imports the grader's module)
+        if isinstance(job, GradeRequest):
+            for leaf in leaves(job.grader):
+                leaf.load()
         wire.send(channel, wire.LOADED)
         started = time.process_time()
         _limit(job.cpu_s)
-        with told() as reasons:
-            answer: dict[str, Any] = {"value": float(grade(job.grader, job.sample, job.item))}
-        answer["reason"] = joined(reasons)
+        answer = {"fault": job.check(job.text)} if isinstance(job, CheckRequest) else _graded(job)
     except GraderError as error:
         answer = {"error": _short(str(error))}
     except MemoryError:
@@ -71,6 +80,12 @@ def _answer(channel: socket.socket, message: bytes) -> dict[str, Any]:
     finally:
         _limit(0.0)
     return {**answer, "cpu_s": time.process_time() - started}
+
+
+def _graded(job: GradeRequest) -> dict[str, Any]:
+    with told() as reasons:
+        value = float(grade(job.grader, job.sample, job.item))
+    return {"value": value, "reason": joined(reasons)}
 
 
 def _limit(seconds: float) -> None:

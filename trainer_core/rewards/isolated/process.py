@@ -14,13 +14,17 @@ import sys
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from trainer_core.rewards.errors import GraderBug, GraderError, GraderStopped
+from trainer_core.rewards.errors import GraderBug, GraderError, GraderStopped, JobTooHeavy
 from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.isolated import wire
 from trainer_core.rewards.reasons import tell
 from trainer_core.rewards.sample import Sample
+from trainer_core.spec.untrusted import Check
+
+if TYPE_CHECKING:
+    from trainer_core.rewards.isolated.child import CheckRequest, GradeRequest
 
 START_S = 120.0
 """Longest time that the template may take to load the graders, and a child what one of them needs: a second, and much
@@ -213,32 +217,51 @@ class GradingProcess:
         """
         from trainer_core.rewards.isolated.child import GradeRequest
 
-        job = pickle.dumps(GradeRequest(grader, sample, item, limits.cpu_s), protocol=pickle.HIGHEST_PROTOCOL)
+        answer = self._answer(GradeRequest(grader, sample, item, limits.cpu_s), f"{grader.type} grader", limits)
+        if "error" in answer:
+            raise GraderError(answer["error"])
+        tell(answer["reason"] or "")
+        return float(answer["value"])
+
+    def check(self, check: Check, text: str, limits: GradeLimits) -> str | None:
+        """What ``check`` says of ``text``.
+
+        Raises:
+            JobTooHeavy: the check was ended for a limit of processor time or memory, or crashed its process: the same
+                text would do so again.
+            GraderStopped: it was ended for another reason.
+            GraderBug: the check raised something.
+        """
+        from trainer_core.rewards.isolated.child import CheckRequest
+
+        fault: str | None = self._answer(CheckRequest(check, text, limits.cpu_s), "check of the text", limits)["fault"]
+        return fault
+
+    def _answer(self, job: GradeRequest | CheckRequest, what: str, limits: GradeLimits) -> dict[str, Any]:
+        """What the child answers. Raises GraderStopped and GraderBug. ``what``: the job in words."""
+        message = pickle.dumps(job, protocol=pickle.HIGHEST_PROTOCOL)
         self.start()
         self._loaded = False
         try:
-            answer = self._ask(job, limits.wall_s)
+            answer = self._ask(message, limits.wall_s)
         except TimeoutError:
             self.close()
             self.spent_s += limits.cpu_s
-            raise GraderStopped(self._too_late(grader, limits)) from None
+            raise GraderStopped(self._too_late(what, limits)) from None
         except BaseException:
             self.close()  # interrupted: an answer that comes later is nobody's
             raise
         if answer is None:
             self.spent_s += limits.cpu_s
-            raise GraderStopped(self._epitaph(grader, limits))
+            raise self._epitaph(what, limits)
         self.spent_s += answer["cpu_s"]
         if answer["last"]:
             self.close()
-        if "value" in answer:
-            tell(answer["reason"] or "")
-            return float(answer["value"])
-        if "error" in answer:
-            raise GraderError(answer["error"])
         if "memory" in answer:
-            raise GraderStopped(self._too_big(grader))
-        raise GraderBug(answer["bug"], answer["traceback"])
+            raise JobTooHeavy(self._too_big(what))
+        if "bug" in answer:
+            raise GraderBug(answer["bug"], answer["traceback"])
+        return answer
 
     def close(self) -> None:
         """End the child, whatever it does."""
@@ -273,30 +296,31 @@ class GradingProcess:
         answer: dict[str, Any] = json.loads(message)
         return answer
 
-    def _epitaph(self, grader: GraderModel, limits: GradeLimits) -> str:
+    def _epitaph(self, what: str, limits: GradeLimits) -> GraderStopped:
         """The child has died: why."""
         with open(self._told, closefd=False) as pipe:
             told = pipe.read()
         self.close()
         if not told:
-            return f"the process of the {grader.type} grader was ended from outside"
+            return GraderStopped(f"the process of the {what} was ended from outside")
         code = int(told)
         if code == -signal.SIGPROF and not self._loaded:
-            return f"the {grader.type} grader used more than {LOAD_S:g} s of processor time to load and was ended"
+            return GraderStopped(f"the {what} used more than {LOAD_S:g} s of processor time to load and was ended")
         if code == -signal.SIGPROF:
-            return f"the {grader.type} grader used more than {limits.cpu_s:g} s of processor time and was ended"
+            return JobTooHeavy(f"the {what} used more than {limits.cpu_s:g} s of processor time and was ended")
         if code == OUT_OF_MEMORY:
-            return self._too_big(grader)
+            return JobTooHeavy(self._too_big(what))
         how = signal.Signals(-code).name if code < 0 else f"status {code}"
-        return f"the process of the {grader.type} grader died ({how})"
+        dead = f"the process of the {what} died ({how})"
+        return JobTooHeavy(dead) if code == -signal.SIGSEGV else GraderStopped(dead)
 
-    def _too_late(self, grader: GraderModel, limits: GradeLimits) -> str:
+    def _too_late(self, what: str, limits: GradeLimits) -> str:
         if not self._loaded:
-            return f"the {grader.type} grader did not end within {START_S:g} s of loading: the machine is too busy"
+            return f"the {what} did not end within {START_S:g} s of loading: the machine is too busy"
         return (
-            f"the {grader.type} grader did not end within {limits.wall_s:g} s and was stopped; "
+            f"the {what} did not end within {limits.wall_s:g} s and was stopped; "
             f"it may use {limits.cpu_s:g} s of processor time: the machine is too busy, or the grader waits"
         )
 
-    def _too_big(self, grader: GraderModel) -> str:
-        return f"the {grader.type} grader needed more than {self._template.memory_mb} MiB of memory and was ended"
+    def _too_big(self, what: str) -> str:
+        return f"the {what} needed more than {self._template.memory_mb} MiB of memory and was ended"

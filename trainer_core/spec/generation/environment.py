@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 
 from trainer_core.spec.base import SpecModel, field
+from trainer_core.spec.untrusted import python_fault, refuse_if
 
 
 class PythonEnvironment(SpecModel):
@@ -28,10 +29,7 @@ class PythonEnvironment(SpecModel):
     @field_validator("source")
     @classmethod
     def _compiles(cls, source: str) -> str:
-        try:
-            compile(source, "<environment>", "exec")  # nothing runs
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise ValueError(f"not a Python program: {error}") from error
+        refuse_if(python_fault, source)
         return source
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import RootModel
+from pydantic import RootModel, model_validator
 
 from dressage.common.api.problems import validated
 from dressage.rewards import needs
@@ -10,10 +10,16 @@ from dressage.teams.models import Team
 from trainer_core.rewards import RewardDefinition
 from trainer_core.rewards.graders import Grader
 from trainer_core.rewards.graders.multi import MultiGrader
+from trainer_core.rewards.graders.size import refuse_many
 
 
 class AnyGrader(RootModel[Grader]):
     """Any grader."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_small(cls, given: Any) -> Any:
+        return refuse_many(given)
 
 
 def read_grader(team: Team, document: dict[str, Any]) -> Grader:

@@ -9,11 +9,12 @@ from pydantic import model_validator
 
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel, Tool
-from trainer_core.rewards.graders.code.python import ENDS, python_source
+from trainer_core.rewards.graders.code.python import ENDS
 from trainer_core.rewards.graders.jail import Jail, Limits, require
 from trainer_core.rewards.reasons import tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import SpecModel, field
+from trainer_core.spec.untrusted import python_fault, refuse_if
 
 
 class PluginFunction(SpecModel):
@@ -58,7 +59,7 @@ class PluginGrader(GraderModel):
 
     @model_validator(mode="after")
     def _can_be_called(self) -> "PluginGrader":
-        python_source(self.source)
+        refuse_if(python_fault, self.source)
         names = [function.name for function in self.functions]
         if len(set(names)) < len(names):
             raise ValueError("a function is named twice")

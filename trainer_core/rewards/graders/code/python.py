@@ -12,6 +12,7 @@ from trainer_core.rewards.graders.jail import Jail, Limits, require
 from trainer_core.rewards.reasons import cut, tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
+from trainer_core.spec.untrusted import python_fault, refuse_if
 
 ENDS = {
     "cpu": "took longer than its time-out",
@@ -43,7 +44,8 @@ class PythonGrader(GraderModel):
     @field_validator("source")
     @classmethod
     def _compiles(cls, source: str) -> str:
-        return python_source(source)
+        refuse_if(python_fault, source)
+        return source
 
     def grade(self, sample: Sample, item: Mapping[str, Any], jail: Jail | None = None) -> float:
         """Number that ``grade`` returns.
@@ -63,15 +65,6 @@ class PythonGrader(GraderModel):
         except (ValueError, TypeError):
             trace = outcome.errors.decode(errors="replace").strip()[-2000:]
             raise GraderError(f"the grader returned no number\n{trace}".strip()) from None
-
-
-def python_source(source: str) -> str:
-    """``source``. Raises ValueError where it is no Python."""
-    try:
-        compile(source, "<grader>", "exec")  # nothing runs
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ValueError(f"not a Python program: {error}") from error
-    return source
 
 
 def _visible(sample: Sample) -> dict[str, Any]:

@@ -14,8 +14,10 @@ from trainer_core.rewards.graders.text.schema_validator import first_fault, fits
 from trainer_core.rewards.reasons import tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
+from trainer_core.spec.untrusted import refuse_if
 
 _MAX_TEXT = 200_000
+_TOO_DEEP = "the schema is nested too deeply"
 _SHALLOW = 50
 """Brackets below which it is not the text's depth that exhausts Python's stack."""
 
@@ -32,12 +34,9 @@ class JsonSchemaGrader(GraderModel):
     def _is_a_schema(cls, schema: dict[str, Any]) -> dict[str, Any]:
         try:
             check_size(schema)
-            if (fault := first_fault(schema)) is not None:
-                raise ValueError(f"not a JSON Schema: {fault}")
-            _check(schema)
-            check_references(schema)
+            refuse_if(schema_fault, json.dumps(schema))
         except RecursionError:
-            raise ValueError("the schema is nested too deeply") from None
+            raise ValueError(_TOO_DEEP) from None
         return schema
 
     def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:
@@ -65,6 +64,21 @@ class JsonSchemaGrader(GraderModel):
             raise
         except Exception as error:
             raise GraderError(f"the schema cannot be applied: {error}") from error
+
+
+def schema_fault(text: str) -> str | None:
+    """Why the JSON ``text`` is not a schema that can be applied, or None."""
+    try:
+        schema = json.loads(text)
+        if (fault := first_fault(schema)) is not None:
+            return f"not a JSON Schema: {fault}"
+        _check(schema)
+        check_references(schema)
+    except RecursionError:
+        return _TOO_DEEP
+    except ValueError as error:
+        return str(error)
+    return None
 
 
 def _refuse(constant: str) -> float:

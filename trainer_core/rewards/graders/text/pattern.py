@@ -6,6 +6,7 @@ from typing import Any
 import regex  # type: ignore[import-untyped]
 
 from trainer_core.rewards.errors import GraderError
+from trainer_core.spec.untrusted import refuse_if
 
 MATCH_SECONDS = 0.2
 MAX_TEXT = 20_000
@@ -26,11 +27,17 @@ def check_pattern(pattern: str) -> str:
     counts = [int(low or 0) for low in regex.findall(r"\{\s*(\d*)\s*(?:,\s*\d*\s*)?\}", pattern)]
     if math.prod(max(count, 1) for count in counts) > _MAX_REPEATS:
         raise ValueError(f"the counted repeats multiply to more than {_MAX_REPEATS}")
+    refuse_if(pattern_fault, pattern)
+    return pattern
+
+
+def pattern_fault(pattern: str) -> str | None:
+    """Why ``pattern`` is not a regular expression, or None."""
     try:
         regex.compile(pattern)
     except (regex.error, RecursionError, OverflowError, ValueError) as error:
-        raise ValueError(f"not a regular expression: {error}") from error
-    return pattern
+        return f"not a regular expression: {error}"
+    return None
 
 
 def matches(pattern: str, text: str, name: str = "pattern") -> bool:
