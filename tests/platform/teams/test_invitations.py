@@ -18,6 +18,7 @@ from rest_framework.test import APIClient
 from dressage.common.models import StoredResponse
 from dressage.common.sealing import seal
 from dressage.common.secrets import secret_hash
+from dressage.teams.guesses.limits import ADDRESS_BURST
 from dressage.teams.invitations import services as invitations
 from dressage.teams.models import AuditEntry, Authenticator, Invitation, Membership, RecoveryCode, Team, User
 from tests.platform.conftest import PASSWORD
@@ -331,6 +332,19 @@ def test_the_holder_of_one_token_slows_nobody_else(api: Callable[..., APIClient]
     first, second = invite(admin), invite(admin, "other@example.com")
     assert {first.accept(anonymous, "short").status_code for _ in range(40)} == {422, 429}
     assert second.accept(anonymous, NEW).status_code == 200
+
+
+def test_guesses_from_one_address_close_no_valid_link(api: Callable[..., APIClient], anonymous: APIClient) -> None:
+    admin = api("admin")
+    invited, other = invite(admin), invite(admin, "other@example.com")
+    guesses = [anonymous.get(f"/api/v1/invitations/{'x' * 43}").status_code for _ in range(2 * ADDRESS_BURST)]
+    assert (guesses[0], guesses[-1]) == (404, 429)
+    guess = anonymous.post(f"/api/v1/invitations/{'x' * 43}/accept", {"password": NEW}, format="json")
+    assert code(guess) == (429, "throttled")
+    assert anonymous.get(invited.offer).status_code == 200
+    assert invited.accept(anonymous, NEW).status_code == 200
+    assert anonymous.get(invited.offer).status_code == 429  # it is used, and thereby a guess again
+    assert APIClient().get(other.offer).status_code == 200
 
 
 def test_accepting_needs_the_csrf_token(api: Callable[..., APIClient]) -> None:

@@ -26,15 +26,17 @@ def count_try(token: str) -> None:
 
 
 def looked_up(request: HttpRequest, token: str) -> Invitation:
-    """The invitation of a token. An unknown token is counted as a guess.
+    """The invitation of a token. A token that is not valid is counted as a guess; a valid one is never refused, since
+    others behind the same address may be guessing.
 
     Raises:
         Problem: 404 for a token that is not valid, 429 for a network in which many were tried.
     """
-    tried = count_from_address(request, "invitation")
-    found = selectors.offered_invitation(token)
-    tried.was_right()
-    return found
+    try:
+        return selectors.offered_invitation(token)
+    except Problem:
+        count_from_address(request, "invitation")
+        raise
 
 
 def _take(allowance: Allowance, why: str) -> None:
