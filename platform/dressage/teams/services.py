@@ -1,6 +1,8 @@
 """Writes of teams. Every action of a person is recorded in the audit log in the same transaction."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
@@ -8,12 +10,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from dressage.common.actors import Actor
-from dressage.common.api.problems import conflict, invalid
+from dressage.common.api.problems import Problem, conflict, invalid
 from dressage.common.roles import Role
 from dressage.teams.audit.chain import entry_hash
-from dressage.teams.models import AuditEntry, Invitation, Membership, Team, User
+from dressage.teams.models import ApiToken, AuditEntry, Invitation, Membership, Team, User
 from dressage.teams.passwords.rules import check_new_password
-from dressage.teams.selectors import open_invitations
+from dressage.teams.selectors import is_admin, open_invitations
+from dressage.teams.standing import standing_of, with_standing
 
 
 @transaction.atomic
@@ -90,31 +93,66 @@ def add_member(team: Team, actor: Actor, user: User, role: Role, *, invitation: 
     return membership
 
 
-@transaction.atomic
+@contextmanager
+def acting_as_admin(team: Team, actor: Actor) -> Iterator[None]:
+    """A transaction in which the actor is an admin: no other admin can end that before it commits.
+
+    A request is admitted before it waits for the team's lock, and the wait may be for its own caller's demotion.
+    Parts of the platform that act by themselves are admitted.
+
+    Raises:
+        Problem: 403 for a person or a token that is not, or no longer, an admin's.
+    """
+    with transaction.atomic():
+        Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+        if not _acts_as_admin(team, actor):
+            raise Problem(403, "Not allowed", f"This needs the role {Role.ADMIN.value}.", code="permission_denied")
+        yield
+
+
+def _acts_as_admin(team: Team, actor: Actor) -> bool:
+    match actor.kind:
+        case "user":
+            return is_admin(team, actor.id)
+        case "token":
+            token = with_standing(ApiToken.objects.filter(team=team, pk=actor.id)).first()
+            return token is not None and standing_of(token).role == Role.ADMIN
+    return True
+
+
 def change_role(team: Team, actor: Actor, membership: Membership, role: Role) -> Membership:
-    """Give a member another role. Raises a 409 problem if the team would lose its last admin."""
-    membership = _locked(team, membership)
-    if role != Role.ADMIN:
-        _keep_an_admin(membership)
-    before = {"email": membership.user.email, "role": membership.role}
-    membership.role = role
-    membership.save(update_fields=["role"])
-    if role != Role.ADMIN:
-        withdraw_invitations_of(team, actor, membership.user.id)
-    record_audit(team, actor, "member.role", "member", membership.id, before=before, after={**before, "role": role})
-    return membership
+    """Give a member another role.
+
+    Raises:
+        Problem: 403 for an actor who is no longer an admin; 409 if the team would lose its last admin.
+    """
+    with acting_as_admin(team, actor):
+        membership = _present(team, membership)
+        if role != Role.ADMIN:
+            _keep_an_admin(membership)
+        before = {"email": membership.user.email, "role": membership.role}
+        membership.role = role
+        membership.save(update_fields=["role"])
+        if role != Role.ADMIN:
+            withdraw_invitations_of(team, actor, membership.user.id)
+        record_audit(team, actor, "member.role", "member", membership.id, before=before, after={**before, "role": role})
+        return membership
 
 
-@transaction.atomic
 def remove_member(team: Team, actor: Actor, membership: Membership, reason: str = "") -> None:
-    """End a membership; its sessions lose the team immediately. Raises a 409 problem for the last admin."""
-    membership = _locked(team, membership)
-    _keep_an_admin(membership)
-    before = {"email": membership.user.email, "role": membership.role}
-    identifier = membership.id
-    membership.delete()
-    record_audit(team, actor, "member.remove", "member", identifier, before=before, reason=reason)
-    withdraw_invitations_of(team, actor, membership.user.id)
+    """End a membership; its sessions lose the team immediately.
+
+    Raises:
+        Problem: 403 for an actor who is no longer an admin; 409 for the last admin.
+    """
+    with acting_as_admin(team, actor):
+        membership = _present(team, membership)
+        _keep_an_admin(membership)
+        before = {"email": membership.user.email, "role": membership.role}
+        identifier = membership.id
+        membership.delete()
+        record_audit(team, actor, "member.remove", "member", identifier, before=before, reason=reason)
+        withdraw_invitations_of(team, actor, membership.user.id)
 
 
 def withdraw_invitations_of(team: Team, actor: Actor, inviter: str) -> None:
@@ -149,9 +187,8 @@ def change_password(user: User, *, current: str, new: str) -> None:
     user.save(update_fields=["password", "password_is_temporary"])
 
 
-def _locked(team: Team, membership: Membership) -> Membership:
-    """The membership as it is now; changes to one team's members run one after the other."""
-    Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+def _present(team: Team, membership: Membership) -> Membership:
+    """The membership as it is now. Lock the team first: changes to its members run one after the other."""
     found = Membership.objects.select_related("user").filter(team=team, pk=membership.pk).first()
     if found is None:
         raise conflict("This member has just been removed.")

