@@ -146,6 +146,8 @@ def base_environment(config: Config) -> dict[str, str]:
         "PYTHONUNBUFFERED": "1",
         FORMAT_VARIABLE: config.resolved_log_format,
         "OMP_NUM_THREADS": "1",
+        # Compiled kernels outlive the run, and the container whose user has no home folder of its own.
+        "TRITON_CACHE_DIR": os.environ.get("TRITON_CACHE_DIR") or str(config.home.resolve() / "triton"),
         # Celery warns about root because of pickle; only JSON is accepted here.
         "PYTHONWARNINGS": "ignore::Warning:celery.platforms",
         "DJANGO_SETTINGS_MODULE": "dressage.settings",

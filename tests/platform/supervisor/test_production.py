@@ -94,6 +94,14 @@ def test_several_processes_answer_at_one_port(monkeypatch: pytest.MonkeyPatch) -
     assert web.command[web.command.index("--workers") + 1] == "4"
 
 
+def test_compiled_kernels_are_kept_with_the_installation(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("TRITON_CACHE_DIR", raising=False)
+    kept = base_environment(config(monkeypatch, DRESSAGE_HOME=str(tmp_path)))["TRITON_CACHE_DIR"]
+    assert kept == str(tmp_path.resolve() / "triton")
+    monkeypatch.setenv("TRITON_CACHE_DIR", "/elsewhere")
+    assert base_environment(config(monkeypatch))["TRITON_CACHE_DIR"] == "/elsewhere"
+
+
 def test_every_process_writes_the_same_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     assert base_environment(config(monkeypatch))["DRESSAGE_LOG_FORMAT"] == "json"
     assert base_environment(config(monkeypatch, DRESSAGE_LOG_FORMAT="plain"))["DRESSAGE_LOG_FORMAT"] == "plain"
