@@ -39,3 +39,23 @@ def test_a_controller_starts_without_the_policy() -> None:
     code = f"import sys, {modules}; print(*{{'transformers', 'vllm', 'deepspeed', 'torch._dynamo'}} & set(sys.modules))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.split() == []
+
+
+HEAVY = {"torch", "transformers", "vllm", "deepspeed", "sympy", "scipy", "pandas"}
+
+
+@pytest.mark.expensive(4, "imports a room in a process of its own", about=("trainer_core", "worker"))
+@pytest.mark.parametrize(
+    ("module", "never"),
+    [
+        ("worker.tasks", HEAVY),
+        ("worker.loop.controller", HEAVY),
+        ("worker.rewards.worker", HEAVY),
+        ("worker.rollout.worker", HEAVY | {"trainer_core.rewards", "trainer_core.link.bundle"}),
+        ("worker.learner.ranks", HEAVY - {"torch", "sympy"} | {"trainer_core.rewards", "trainer_core.link.bundle"}),
+    ],
+)
+def test_a_process_of_a_run_is_there_before_what_only_its_work_needs(module: str, never: set[str]) -> None:
+    code = f"import sys, {module}; print(*sorted({never!r} & set(sys.modules)))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.split() == []

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 
 import ray
 
-from trainer_core.link.rehearsal import DevicePeak
 from worker.cluster.cores import CoreShare, usable_cores
 from worker.engine import Completion, EngineConfig, InferenceEngine, KvOnUpdate, Request, SampleGroup, Sampling
 from worker.engine.request.follow_up import follow_up
@@ -31,6 +30,7 @@ from worker.messages.jobs import Collected, EngineLoad, EngineSpan, GroupJob, Pa
 from worker.seeds import derive_seed
 
 if TYPE_CHECKING:
+    from trainer_core.link.rehearsal import DevicePeak
     from worker.environments.host import EnvironmentHost, Reply
     from worker.learner.weights import WeightBundle, WeightHandle
     from worker.messages.probe import Floor, ProbeFigures
@@ -127,7 +127,7 @@ class RolloutWorker:
 
         Raises:
             ProbeFailed: the second probe has failed too. Nothing is generated until an update passes.
-            RuntimeError: the weights cannot be fetched. The engine continues with its current ones.
+            WeightsUnread: the weights cannot be fetched. The engine continues with its current ones.
         """
         if self._failure is not None:
             raise self._failure
@@ -494,6 +494,7 @@ def _ended(prefix: PartialCompletion) -> Completion:
 def _peak(dtype: str) -> DevicePeak:
     import torch
 
+    from trainer_core.link.rehearsal import DevicePeak
     from worker.learner.peak import measure_peaks
 
     gpu = torch.cuda.is_available()
