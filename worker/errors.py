@@ -26,6 +26,10 @@ class LearnerLost(RuntimeError):
     """A learner rank is gone. The group cannot be used again: start a new one and load the last checkpoint."""
 
 
+class WeightsUnread(RuntimeError):
+    """An engine could not read weights that the learner has published. If the learner is gone, that is the reason."""
+
+
 class RolloutError(RuntimeError):
     """The engines cannot work; the message is a sentence for a person."""
 

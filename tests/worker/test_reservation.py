@@ -12,6 +12,7 @@ from ray.util.placement_group import placement_group, remove_placement_group
 from tests.support.about import TRAINING
 from tests.support.installation import wait_until
 from worker.cluster import actors, reservation
+from worker.cluster.network import node_answers
 from worker.cluster.placement import Placement, go_on_with
 from worker.cluster.reservation import Need, ReservedRoom, check_room, shortage
 from worker.errors import ClusterError
@@ -119,6 +120,9 @@ def test_a_run_waits_in_words_for_room_and_gives_it_back(cluster: None, monkeypa
 
     made: list[Any] = [Engine.options(**room.engine(index)).remote() for index in range(2)]  # type: ignore[attr-defined]
     assert ray.get([engine.ready.remote() for engine in made], timeout=60) == [True, True]
+    (node,) = (node["NodeID"] for node in ray.nodes())
+    assert [room.engine_node(index) for index in range(2)] == [node, node]
+    assert node_answers(node) and not node_answers("f" * 56)
     room.close()
     wait_until(lambda: ray.available_resources()["CPU"] == free, 30, lambda: str(ray.available_resources()))
 
@@ -166,9 +170,13 @@ def test_only_what_stands_on_a_live_node_is_held(monkeypatch: pytest.MonkeyPatch
     wide = Need("engine", 3, 2.0, 2.0, devices=2)
     room = ReservedRoom("run", wide, Need("learner rank", 2, 0.5, 1.0), 1, lambda *_: None)
     assert room.gpus_held() == 0.0
+    assert [room.engine_node(index) for index in range(3)] == [None] * 3
     room.obtain(lambda: None)
     assert room.gpus_held() == 2 * 1 + 1 * 2 + 1 * 2
+    assert [room.engine_node(index) for index in range(3)] == ["a", "a", None]
     alive["a"] = False
     assert room.gpus_held() == 2.0
+    assert [room.engine_node(index) for index in range(3)] == [None] * 3
     room.close()
     assert room.gpus_held() == 0.0
+    assert [room.engine_node(index) for index in range(3)] == [None] * 3

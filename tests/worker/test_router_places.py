@@ -11,12 +11,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ray.exceptions import ActorDiedError, ActorUnavailableError, OwnerDiedError, RayError, RayTaskError
+from ray.exceptions import (
+    ActorDiedError,
+    ActorUnavailableError,
+    ObjectLostError,
+    OwnerDiedError,
+    RayError,
+    RayTaskError,
+)
 
 from tests.support.installation import wait_until
 from worker.engine import EngineConfig, Sampling
-from worker.errors import LearnerLost, RolloutError
+from worker.errors import LearnerLost, RolloutError, WeightsRefused, WeightsUnread
+from worker.learner.probe.errors import ProbeFailed
 from worker.messages.jobs import Collected, EngineLoad, GroupJob, Submission
+from worker.rollout import health as watch
 from worker.rollout import router as router_module
 from worker.rollout.router import Router
 
@@ -137,6 +146,12 @@ class Cluster:
         self.failing: RayError | None = None
         """Error of the updates of actors that are yet to be made."""
         self.actors: list[Actor] = []
+        self.node: str | None = None
+        """The node that has room for every engine, if it is known."""
+        self.answering = True
+        """Whether that node can be reached."""
+        self.waits: list[float | None] = []
+        """How long answers were waited for."""
 
     def spawn(self, index: int, generation: int) -> Any:
         actor = Actor(index, generation, self.room)
@@ -145,6 +160,7 @@ class Cluster:
         return self.actors[-1]
 
     def get(self, ref: Future[Any], timeout: float | None = None) -> Any:
+        self.waits.append(timeout)
         return ref.result(timeout)
 
     def wait(self, refs: list[Future[Any]], timeout: float) -> tuple[list[Future[Any]], list[Future[Any]]]:
@@ -165,6 +181,7 @@ class Cluster:
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
     made = Cluster()
     monkeypatch.setattr(router_module, "ray", made)
+    monkeypatch.setattr(router_module, "node_answers", lambda node: node == made.node and made.answering)
     monkeypatch.setattr(router_module, "ROOM_S", 0.0)
     monkeypatch.setattr(router_module, "POLL_S", 0.01)
     monkeypatch.setattr(router_module, "AGAIN_S", 0.01)
@@ -184,7 +201,7 @@ def make(cluster: Cluster, told: list[str]) -> Iterator[Callable[..., Router]]:
     def made(size: int, least: int | None = None, learner_lives: bool = False) -> Router:
         config = EngineConfig("nowhere")
         notify, lives = (lambda title, _: told.append(title)), (lambda: learner_lives)
-        router = Router(cluster.spawn, size, config, 0.05, 4, notify, least, lives)
+        router = Router(cluster.spawn, size, config, 0.05, 4, notify, least, lives, lambda index: cluster.node)
         routers.append(router)
         router.serve(lambda index, found: None, lambda: None)
         return router
@@ -271,14 +288,23 @@ def test_a_run_begins_with_the_least_and_widens(make: Callable[..., Router], clu
     assert router.regenerated == 0 and third.taken == []
 
 
-@pytest.mark.parametrize("by", ["ray", "engine"])
+GONE = OwnerDiedError("a" * 56, None, "")
+FREED = WeightsUnread("the weights are no longer in the shared memory of process 7: it has ended or freed them")
+
+
+@pytest.mark.parametrize(
+    "gone",
+    [
+        GONE,
+        RayTaskError("RolloutWorker.update", "", GONE),
+        RayTaskError("RolloutWorker.update", "", ObjectLostError("a" * 56, None, "")),
+        RayTaskError("RolloutWorker.update", "", FREED),
+    ],
+)
 def test_weights_that_ended_with_the_learner_are_the_learners_loss(
-    by: str, make: Callable[..., Router], cluster: Cluster, told: list[str]
+    gone: RayError, make: Callable[..., Router], cluster: Cluster, told: list[str]
 ) -> None:
     router = make(2)
-    gone: RayError = OwnerDiedError("a" * 56, None, "")
-    if by == "engine":
-        gone = RayTaskError("RolloutWorker.update", "", gone)
     with pytest.raises(LearnerLost, match=r"^The learner's process that held the weights"):
         router.update(gone, 7, "keep", False).result(10)
     with pytest.raises(LearnerLost):
@@ -286,11 +312,16 @@ def test_weights_that_ended_with_the_learner_are_the_learners_loss(
     assert told == [] and len(cluster.actors) == 2, "no engine is at fault"
 
 
-GONE = OwnerDiedError("a" * 56, None, "")
-
-
 @pytest.mark.parametrize("hears", [True, False])
-@pytest.mark.parametrize("error", [ActorUnavailableError("cut off", None), GONE, RayTaskError("update", "", GONE)])
+@pytest.mark.parametrize(
+    "error",
+    [
+        ActorUnavailableError("cut off", None),
+        GONE,
+        RayTaskError("update", "", GONE),
+        RayTaskError("update", "", FREED),
+    ],
+)
 @pytest.mark.parametrize("size", [1, 2])
 def test_an_engine_that_is_cut_off_is_replaced_as_one_that_dies(
     size: int,
@@ -348,6 +379,80 @@ def test_a_learner_that_no_engine_reaches_is_lost_though_it_lives(
         router.check()
     assert len(cluster.actors) == 4 * size
     assert told.count("A rollout worker was abandoned") == size - 1
+
+
+@pytest.mark.parametrize("by", ["another error", "a probe"])
+def test_an_engine_that_fails_by_itself_is_no_loss_of_the_learner(
+    by: str, make: Callable[..., Router], cluster: Cluster, told: list[str]
+) -> None:
+    router = make(2)
+    error = ValueError("no") if by == "another error" else ProbeFailed(1, ("other scores",))
+    cluster.actors[0].failing = RayTaskError("update", "", error)
+    if by == "a probe":
+        with pytest.raises(WeightsRefused):
+            router.update(1, 1, "keep", False).result(10)  # type: ignore[arg-type]
+    else:
+        router.update(1, 1, "keep", False).result(10)  # type: ignore[arg-type]
+        cluster.find(0, 1)
+        router.check()
+
+
+def test_a_new_engine_that_has_room_and_starts_slowly_does_not_wait_for_room(
+    make: Callable[..., Router], cluster: Cluster, told: list[str]
+) -> None:
+    cluster.node = "n1"
+    make(2)
+    cluster.room = False
+    cluster.actors[1].die()
+    slow = cluster.find(1, 1)
+    looked = threading.Event()
+    wait, rounds = cluster.wait, []
+
+    def counted(refs: list[Future[Any]], timeout: float) -> tuple[list[Future[Any]], list[Future[Any]]]:
+        rounds.append(1)
+        if len(rounds) > 3:
+            looked.set()
+        return wait(refs, timeout)
+
+    cluster.wait = counted  # type: ignore[method-assign]
+    assert looked.wait(10)
+    assert told == ["A rollout worker was replaced"]
+    cluster.node = None  # the node is lost, and no other has room
+    wait_until(lambda: told[-1] == "A rollout worker waits for room", 10)
+    cluster.node = "n2"
+    slow.come()
+    wait_until(lambda: told[-1] == "A rollout worker has joined", 10)
+    assert told == ["A rollout worker was replaced", "A rollout worker waits for room", "A rollout worker has joined"]
+
+
+def test_an_engine_that_is_stopped_is_replaced_before_one_that_is_cut_off(
+    make: Callable[..., Router], cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "SILENT_S", 0.01)
+    monkeypatch.setattr(watch, "HUNG_S", 3600.0)
+    whys: list[str] = []
+    replace = Router._replace
+    monkeypatch.setattr(Router, "_replace", lambda self, slot, why: (whys.append(why), replace(self, slot, why)))
+    cluster.node, cluster.answering = "n1", False
+    router = make(1)
+    router.submit(jobs("a"), seed=1, alone=False)
+    wait_until(lambda: 3600.0 - 0.01 in cluster.waits, 10)
+    assert (whys, len(cluster.actors)) == ([], 1), "its node does not answer either: it may come back"
+    cluster.answering = True
+    cluster.actors[0].answer()
+    fresh = cluster.find(0, 1)
+    wait_until(lambda: fresh.taken == ["a"], 10)
+    assert whys[0] == "did not answer for 0.01 s"
+
+
+def test_an_engine_of_which_no_node_is_known_has_the_longer_time(
+    make: Callable[..., Router], cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "SILENT_S", 0.01)
+    monkeypatch.setattr(watch, "HUNG_S", 3600.0)
+    make(1)
+    wait_until(lambda: 3600.0 - 0.01 in cluster.waits, 10)
+    assert len(cluster.actors) == 1
 
 
 def test_a_router_that_is_closed_starts_nobody(make: Callable[..., Router], cluster: Cluster) -> None:

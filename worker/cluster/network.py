@@ -19,6 +19,8 @@ GATEWAY_HOST = "GATEWAY_HOST"
 """Variable with the address that the HTTP servers of served policies listen on; ``0.0.0.0`` is every address."""
 GATEWAY_PORTS = "GATEWAY_PORTS"
 """Variable with the port range of these servers."""
+REACHED_S = 2.0
+"""Seconds within which a node accepts a connection."""
 INTERFACES = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
 """Variables that set the network interface for collective operations."""
 
@@ -26,6 +28,18 @@ INTERFACES = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
 def node_address() -> str:
     """Address by which the cluster's other nodes know this one."""
     return str(ray.util.get_node_ip_address())
+
+
+def node_answers(node_id: str) -> bool:
+    """Whether a node of the cluster can be reached: its Ray process accepts a connection."""
+    for node in ray.nodes():
+        if node["NodeID"] == node_id and node["Alive"]:
+            try:
+                with socket.create_connection((node["NodeManagerAddress"], node["NodeManagerPort"]), REACHED_S):
+                    return True
+            except OSError:
+                return False
+    return False
 
 
 def is_loopback(address: str) -> bool:

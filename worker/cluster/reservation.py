@@ -146,6 +146,18 @@ class ReservedRoom:
         assert self._of_engines is not None
         return _within(self._of_engines, index)
 
+    def engine_node(self, index: int) -> str | None:
+        """Id of the node that has room for an engine; None if no node has. Thread-safe."""
+        further = index - self._least
+        try:
+            group, bundle = (self._of_engines, index) if further < 0 else (self._further[further], 0)
+        except IndexError:
+            return None  # released
+        if group is None:
+            return None
+        node = placement_group_table().get(group.id.hex(), {}).get("bundles_to_node_id", {}).get(bundle)
+        return node if any(found["NodeID"] == node and found["Alive"] for found in ray.nodes()) else None
+
     def learner(self, rank: int) -> dict[str, Any]:
         """Options of the actor of a learner rank."""
         assert self._of_learners is not None

@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import ray
 
 from trainer_core.update.formats.quantise import Scales
+from worker.errors import WeightsUnread
 from worker.learner.probe.evidence import Evidence, Sampler, Witness
 from worker.learner.publication import Changes, Publication
 from worker.learner.transport import OBJECT_STORE, TRANSPORTS, Tensors
@@ -78,7 +79,7 @@ class WeightBundle:
         """Fetch what ``load_into`` needs, for an engine that holds the weights ``held`` and continues to generate.
 
         Raises:
-            RuntimeError: the transport cannot deliver it.
+            WeightsUnread: the transport cannot deliver it.
         """
         missing = self._missing(held)
         for index in [WHOLE, *range(len(self.changes))] if missing is None else missing:
@@ -88,7 +89,7 @@ class WeightBundle:
         """This version's weights by Hugging Face name.
 
         Raises:
-            RuntimeError: the transport cannot deliver them.
+            WeightsUnread: the transport cannot deliver them.
         """
         base = self._tensors(WHOLE)
         if not self.changes:
@@ -121,7 +122,10 @@ class WeightBundle:
         """Tensors of a change, or of the whole weights (``WHOLE``)."""
         if index not in self._fetched:
             packed = self.tensors if index == WHOLE else self.changes[index].packed
-            self._fetched[index] = TRANSPORTS[self.transport].unpack(packed)
+            try:
+                self._fetched[index] = TRANSPORTS[self.transport].unpack(packed)
+            except (RuntimeError, OSError) as error:
+                raise WeightsUnread(str(error)) from error
         return self._fetched[index]
 
     def _missing(self, held: str | None) -> range | None:

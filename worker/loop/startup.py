@@ -129,6 +129,7 @@ class Startup:
             self._notify,
             least,
             learning.lives,
+            room.engine_node,
         )
         self._closers.callback(engines.close)
         self._closers.callback(learning.close)

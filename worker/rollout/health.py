@@ -10,10 +10,18 @@ from worker.messages.jobs import EngineLoad
 
 WATCH_S = 5.0
 """Longest silence of a healthy worker."""
+SILENT_S = 15.0
+"""Seconds without an answer after which a worker on a node that answers counts as stopped. The thread that answers is
+not the engine's, so a long step delays no answer."""
 HUNG_S = 60.0
-"""Time without an answer, or with unfinished work and no engine step, after which a worker counts as hung."""
+"""Seconds without an answer from worker and node, or with unfinished work and no engine step, after which a worker
+counts as hung."""
 UNREACHED = "could not reach the learner's process"
 """Half a sentence about a worker that finds the weights lost with the process that held them."""
+
+
+class StoppedError(TimeoutError):
+    """A worker does not answer, although its node does."""
 
 
 class HungError(TimeoutError):
@@ -37,6 +45,8 @@ class HealthWatch:
 
 def reason(error: Exception) -> str:
     """Half a sentence: what the worker did."""
+    if isinstance(error, StoppedError):
+        return f"did not answer for {SILENT_S:g} s"
     if isinstance(error, GetTimeoutError | HungError):
         return f"made no progress for {HUNG_S:g} s"
     if isinstance(error, RayTaskError):

@@ -10,8 +10,8 @@ of the last worker is the run's, or the loss of the learner if the worker could 
 fewer workers than it may have gets the others in the same way.
 
 Weights that were lost with the learner's process are not an engine's failure, and no new engine could get them: the
-learner is lost. If the learner is alive, an engine that finds them lost, or that is briefly cut off while it receives
-new ones, is replaced like one that dies.
+learner is lost, whatever carries the weights. If the learner is alive, an engine that finds them lost, or that is
+briefly cut off while it receives new ones, is replaced like one that dies.
 
 A worker that fails its probe twice is not replaced. Neither it nor the others generate anything more: the cause is in
 the weights, in their transfer or in the engine's code, which a new process would share. Users decide.
@@ -30,11 +30,12 @@ from typing import TYPE_CHECKING, Any
 
 import ray
 from ray.actor import ActorHandle
-from ray.exceptions import OwnerDiedError, RayActorError, RayError, RayTaskError
+from ray.exceptions import ObjectLostError, RayActorError, RayError, RayTaskError
 
+from worker.cluster.network import node_answers
 from worker.cluster.notify import Notify
 from worker.engine import EngineConfig, KvOnUpdate
-from worker.errors import LearnerLost, RolloutError, WeightsRefused
+from worker.errors import LearnerLost, RolloutError, WeightsRefused, WeightsUnread
 from worker.learner.probe.errors import ProbeFailed
 from worker.messages.jobs import Collected, EngineLoad, GroupJob, Parked, Submission, Updated
 from worker.messages.probe import Floor, ProbeFigures
@@ -97,6 +98,7 @@ class Router:
         notify: Notify,
         least: int | None = None,
         learner_lives: Callable[[], bool] = lambda: False,
+        node_of: Callable[[int], str | None] = lambda index: None,
     ) -> None:
         """Start the workers.
 
@@ -108,12 +110,13 @@ class Router:
             batch: groups in a batch: a quarter of a worker's share is sent in one message.
             notify: called when a worker is lost, replaced or added.
             least: workers that the run starts with; the others join when they are up. Default: all.
-            learner_lives: called when an engine finds the weights lost with the process that held them.
+            learner_lives: called when an engine cannot read the weights that the learner has published.
+            node_of: id of the node that has room for a worker; None if no node has, or if that is not known.
         """
         least = size if least is None else least
         self._flush = max(1, batch // (4 * size))
         self._spawn, self._config, self._tolerance, self._notify = spawn, config, tolerance, notify
-        self._learner_lives = learner_lives
+        self._learner_lives, self._node_of = learner_lives, node_of
         self._slots = [_Slot(index, spawn(index, 0), up=index < least, absent=index >= least) for index in range(size)]
         self.started = [slot.handle.start.remote(config) for slot in self._slots[:least]]
         """One ref per worker that the run starts with. It holds the seconds of its start, or its error."""
@@ -239,7 +242,7 @@ class Router:
                 # An engine answers the first call immediately: later loads are compared with its first one.
                 patience = watch.WATCH_S if slot.load is not None else 0.0
                 try:
-                    collected = ray.get(slot.handle.collect.remote(patience), timeout=watch.HUNG_S)
+                    collected = self._collect(slot, patience)
                     observed.look(collected.load)
                 except (RayError, TimeoutError) as error:
                     observed = HealthWatch()
@@ -254,6 +257,20 @@ class Router:
                 if not self._closed:
                     log.exception("rollout worker %d", slot.index)
                     self._give_up(RolloutError(f"Rollout worker {slot.index}: {type(error).__name__}: {error}"))
+
+    def _collect(self, slot: _Slot, patience: float) -> Collected:
+        """Its finished groups. Raises ``TimeoutError`` if it does not answer; one on a node that is cut off has longer
+        than one that was stopped."""
+        asked = slot.handle.collect.remote(patience)
+        found: Collected
+        try:
+            found = ray.get(asked, timeout=watch.SILENT_S)
+        except TimeoutError as silence:
+            node = self._node_of(slot.index)
+            if node is not None and node_answers(node):
+                raise watch.StoppedError from silence
+            found = ray.get(asked, timeout=max(0.0, watch.HUNG_S - watch.SILENT_S))
+        return found
 
     def _receive(self, slot: _Slot, collected: Collected) -> None:
         with self._changed:
@@ -343,7 +360,7 @@ class Router:
                     made = slot.handle.__ray_ready__.remote()
                 else:
                     break
-            if not slot.awaited and time.monotonic() - since > ROOM_S:
+            if not slot.awaited and time.monotonic() - since > ROOM_S and self._node_of(slot.index) is None:
                 self._tell_waiting(slot)
         if slot.awaited:
             slot.failures = 0  # its failures were caused by its last node
@@ -457,7 +474,7 @@ class Router:
     def _end(self, slot: _Slot, error: RayError) -> WeightsRefused | LearnerLost | None:
         """Consequence of the error for the run, if no new engine would do better; None if one may."""
         cause = getattr(error, "cause", error)  # the engine's own error, or Ray's if it could not deliver the weights
-        if isinstance(cause, OwnerDiedError) and not self._learner_lives():
+        if isinstance(cause, ObjectLostError | WeightsUnread) and not self._learner_lives():
             return LearnerLost(f"The learner's process that held the weights for rollout worker {slot.index} died.")
         if not isinstance(cause, ProbeFailed):
             return None

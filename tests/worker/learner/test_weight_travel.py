@@ -21,7 +21,7 @@ import torch
 
 from tests.support.about import TRAINING
 from tests.worker.learner.travelling import expected, fingerprint, handed_over, layers, process, read, shared_memory_of
-from worker.errors import StartError
+from worker.errors import StartError, WeightsUnread
 from worker.learner.transport import TRANSPORTS, WeightTransport
 from worker.learner.transport.choice import ChosenTransport, Travel, choose
 from worker.learner.transport.cuda_ipc import CudaIpc
@@ -30,6 +30,7 @@ from worker.learner.transport.files import Files
 from worker.learner.transport.segment import MAGIC, MemorySegment, open_segment
 from worker.learner.transport.shared_memory import SharedMemory
 from worker.learner.transport.topology import Topology
+from worker.learner.weights import WeightBundle
 
 BETWEEN_PROCESSES = ("shared_memory", "distributed", "files")
 
@@ -78,6 +79,29 @@ def test_a_reader_may_come_late_until_the_version_is_given_back(
     refused = readers.submit(read, sender.name, pickle.dumps(first)).result()
     assert (isinstance(refused, str) and refused.startswith("the weights are no longer")) or "does not exist" in refused
     assert readers.submit(read, sender.name, pickle.dumps(second)).result() == expected(2)
+
+
+@pytest.mark.parametrize("name", ["shared_memory", "files", "broken"])
+def test_weights_whose_writer_has_ended_are_told_apart_from_an_engines_faults(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topology = Topology(location=str(tmp_path), folder="run-1")
+    kind = "files" if name == "broken" else name
+    ended = TRANSPORTS[kind].sender(topology)
+    published = WeightBundle(1, ended.pack(1, layers(1)), [], [], kind)
+    assert fingerprint(published.unpacked()) == expected(1)
+    ended.close()
+    received = pickle.loads(pickle.dumps(published))
+    if name == "broken":
+
+        def unreadable(packed: Any) -> None:
+            raise OSError(5, "Input/output error")
+
+        monkeypatch.setattr(TRANSPORTS[kind], "unpack", unreadable)
+    for read_them in (lambda: received.fetch(None), received.unpacked):
+        with pytest.raises(WeightsUnread, match=r"no longer in|does not exist|Input/output") as raised:
+            read_them()
+        assert type(pickle.loads(pickle.dumps(raised.value))) is WeightsUnread, "Ray passes it on"
 
 
 WRITER = """
