@@ -20,7 +20,7 @@ from worker.cluster.app import app
 from worker.errors import ClusterError, FencedError
 from worker.jobs.actor import JobWorker
 from worker.link.admission import fetch_token
-from worker.link.cluster import tell_size
+from worker.link.cluster import tell_lost, tell_size
 from worker.loop.controller import RunController
 
 log = logging.getLogger(__name__)
@@ -57,6 +57,26 @@ def stop(run_id: str, attempt: int) -> list[str]:
     """Kill what is left of an attempt. Returns the names of the actors that existed."""
     with cluster.connected():
         return cluster.kill_attempt(run_id, attempt)
+
+
+@app.task(name=celery_queue.CHECK)
+def check(attempts: Sequence[tuple[str, int]], link_url: str) -> list[str]:
+    """Report attempts whose controllers are dead, so that the platform need not wait for their leases to expire.
+
+    Ray decides: a controller that is alive but slow, stopped or cut off from the platform is not reported. Returns the
+    names of the controllers whose deaths the platform has accepted.
+    """
+    names = {cluster.controller_name(run_id, attempt): (run_id, attempt) for run_id, attempt in attempts}
+    with cluster.connected():
+        dead = cluster.missing(names)
+    told = []
+    for name in dead:
+        try:
+            tell_lost(link_url, *names[name])
+            told.append(name)
+        except (ClusterError, httpx.HTTPError) as error:
+            log.warning("the platform at %s did not accept that %s is dead: %s", link_url, name, error)
+    return told
 
 
 @app.task(name=celery_queue.MEASURE)

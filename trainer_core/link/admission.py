@@ -27,6 +27,11 @@ def attempt_path(run_id: str, attempt: int) -> str:
     return f"/api/v1/link/runs/{run_id}/attempts/{attempt}/token"
 
 
+def lost_path(run_id: str, attempt: int) -> str:
+    """Path at which a worker of the cluster reports that the controller of an attempt is dead."""
+    return f"/api/v1/link/runs/{run_id}/attempts/{attempt}/lost"
+
+
 def proof(secret: str, link_url: str, path: str) -> str:
     """HMAC-SHA256 of the whole address under the cluster's secret, as 64 hexadecimal digits.
 

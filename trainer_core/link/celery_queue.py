@@ -10,6 +10,9 @@ START: Final = "worker.tasks.start"
 """Task: start an attempt; ``run_id, attempt, link_url``. No message holds a secret; see ``admission``."""
 STOP: Final = "worker.tasks.stop"
 """Task: kill what is left of an attempt; ``run_id, attempt``."""
+CHECK: Final = "worker.tasks.check"
+"""Task: report attempts whose controllers are dead; ``attempts, link_url``, with a run and a number for each attempt.
+Workers from before refuse it, and the leases expire."""
 BEATS: Final = "dressage.beats"
 """Redis key of a sorted set: who has sent sweeps, by the time of the last one. There should be one."""
 BEATS_S: Final = 60

@@ -20,6 +20,9 @@ class SyncRequest(Message):
     releasing: bool = False
     """Whether the worker has read that it shall give its place back, and will once it can. Workers from before never
     say so."""
+    lost: Annotated[str, Field(min_length=1, max_length=500)] | None = None
+    """Reason why the attempt ends although the run has not: half a sentence. Sent with the last events. Workers from
+    before never say so: their lease expires."""
     gpus: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     """GPUs that the attempt holds now. Workers from before told what they had reserved, once they knew, or nothing."""
 

@@ -1,7 +1,7 @@
 """The Ray cluster: connect to it, and name, find and kill the actors of an attempt."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -74,6 +74,12 @@ def find(name: str) -> ActorHandle | None:
         return ray.get_actor(name, namespace=NAMESPACE)
     except ValueError:
         return None
+
+
+def missing(names: Iterable[str]) -> list[str]:
+    """Names of which no actor lives, starts or waits for room. Raises Ray's own error if Ray does not answer."""
+    listed = {entry["name"] for entry in ray.util.list_named_actors(all_namespaces=True)}
+    return [name for name in names if name not in listed and find(name) is None]
 
 
 def kill_attempt(run_id: str, attempt: int) -> list[str]:

@@ -31,6 +31,8 @@ HEARTBEAT_S = 0.5
 """Longest pause between two syncs while the platform answers, unless it requests a longer one."""
 SPACING_S = 0.1
 """Shortest pause between two syncs, so that events close in time travel together."""
+LONGEST_REASON = 500
+"""Characters of the reason why an attempt ends."""
 BACKOFF_S = (1.0, 15.0)
 """First and longest pause after a failed sync."""
 
@@ -58,6 +60,9 @@ class Link:
         """Commands that this worker cannot read, each reported once."""
         self._desired: DesiredState = "running"
         self._release_place = False
+        self._lost: str | None = None
+        self._lost_told = False
+        self._disk_fails = False
         self._gpus: float | None = None
         self._pace_s = 0.0
         """Shortest pause that the platform requests."""
@@ -137,6 +142,17 @@ class Link:
             self._gpus = gpus
             self._wake.set()
 
+    def give_up(self, reason: str) -> None:
+        """Report, with the last events, that the attempt ends although the run has not. The platform then starts the
+        next attempt without waiting for the lease to expire.
+
+        Args:
+            reason: half a sentence, such as "learner rank 0 died in update".
+        """
+        with self._lock:
+            self._lost = reason[:LONGEST_REASON] or "a process of the run died"
+        self._wake.set()
+
     def flush(self, timeout_s: float) -> bool:
         """Wait until everything is acknowledged (or the attempt is fenced). False: time is up."""
         self._hurried.set()
@@ -156,6 +172,8 @@ class Link:
         self._client.close()
 
     def _is_drained(self) -> bool:
+        if self._lost is not None:
+            return self._lost_told
         return not (self._phase or self._applied) and self._journal.acked_seq == self._next_seq - 1
 
     def _run(self) -> None:
@@ -192,7 +210,9 @@ class Link:
             return
         try:
             self._journal.append(events)
+            self._disk_fails = False
         except OSError as error:
+            self._disk_fails = True
             log.error("the journal cannot be written, events are kept in memory: %s", error)
             with self._lock:
                 self._queue = events + self._queue
@@ -200,9 +220,14 @@ class Link:
     def _sync_once(self) -> bool:
         with self._lock:
             applied = list(self._applied)
-        events = ",".join(self._journal.batch(MAX_EVENTS, BATCH_BYTES))
-        releasing = ',"releasing":true' if self._release_place else ""
-        told = releasing if self._gpus is None else f'{releasing},"gpus":{self._gpus}'
+            more = bool(self._queue) and not self._disk_fails
+        batch = self._journal.batch(MAX_EVENTS, BATCH_BYTES)
+        events = ",".join(batch)
+        # Nothing that comes after it is accepted, so it waits for the last events.
+        lost = None if more or len(batch) < self._journal.unacked else self._lost
+        told = ',"releasing":true' if self._release_place else ""
+        told += "" if self._gpus is None else f',"gpus":{self._gpus}'
+        told += "" if lost is None else f',"lost":{json.dumps(lost)}'
         body = f'{{"attempt":{self._attempt},"events":[{events}],"applied":{json.dumps(applied)}{told}}}'
         try:
             response = self._client.post(self._path, content=body.encode())
@@ -223,6 +248,7 @@ class Link:
             self._desired, self._pace_s = answer.desired_state, answer.pace_s
             self._release_place = answer.release_place
             self._phase_waits = self._journal.unacked > 0
+            self._lost_told = lost is not None
             self._synced += 1
             self._drained.notify_all()
         return True

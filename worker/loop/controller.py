@@ -52,7 +52,7 @@ FLUSH_S = 3600.0
 
 
 Ending = tuple[ReportedState | None, str, str | None]
-"""End of an attempt: state (None: the platform should try again), reason, detail."""
+"""End of an attempt: state (None: the platform should try again, at once if there is a reason), reason, detail."""
 _DIED = "process_died"
 """Alert code for a process that died."""
 
@@ -149,6 +149,7 @@ class RunController:
             if ran_before:
                 # Steps in the journal must not be sent twice: the platform starts a new attempt on its own.
                 _alert(link, "The controller died", "A new attempt continues from the last checkpoint.", "error", _DIED)
+                link.give_up("its controller died")
             else:
                 self._tell(link, *self._execute(platform, document, link))
             link.flush(FLUSH_S)
@@ -210,6 +211,8 @@ class RunController:
 
     def _tell(self, link: Link, state: ReportedState | None, reason: str, detail: str | None) -> None:
         if state is None:
+            if reason:
+                link.give_up(reason)
             return
         traced = {} if detail is None else {"detail": detail}
         link.emit(StateData(state=state, reason=reason, **traced))

@@ -19,6 +19,10 @@ MEASURE_S = 30.0
 """Seconds after which the answer to a question for a cluster's size is no longer useful."""
 
 
+CHECK_S = 10.0
+"""Seconds after which the answer to the question whether a worker lives is no longer useful."""
+
+
 def enqueue_start(run_id: str, attempt: int, cluster: str) -> None:
     """Ask the named cluster to start an attempt. May be repeated at any time: an attempt starts only once.
 
@@ -32,6 +36,13 @@ def enqueue_stop(run_id: str, attempt: int, cluster: str) -> None:
     """Ask the named cluster to kill what is left of an attempt."""
     queue = celery_queue.queue_of(cluster)
     transaction.on_commit(partial(_send, celery_queue.STOP, queue, {"run_id": run_id, "attempt": attempt}))
+
+
+def enqueue_check(cluster: str, attempts: Sequence[tuple[str, int]]) -> None:
+    """Ask the named cluster whether the controllers of attempts (run, number) live. It reports those that do not."""
+    arguments = {"attempts": [list(attempt) for attempt in attempts], "link_url": settings.LINK_URL}
+    queue = celery_queue.queue_of(cluster)
+    transaction.on_commit(partial(_send, celery_queue.CHECK, queue, arguments, CHECK_S))
 
 
 def enqueue_measure(cluster: str, demand: Sequence[ResourceBundle]) -> None:

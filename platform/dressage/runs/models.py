@@ -112,7 +112,7 @@ class Attempt(models.Model):
     checkpoint = models.ForeignKey("Checkpoint", on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField()
     rung_at = models.DateTimeField(null=True)
-    """Time at which the cluster was last asked to start it."""
+    """Time at which the cluster was last asked to start it, or whether it lives."""
     first_sync_at = models.DateTimeField(null=True)
     last_sync_at = models.DateTimeField(null=True)
     lease_expires_at = models.DateTimeField(null=True)
@@ -126,6 +126,7 @@ class Attempt(models.Model):
     """The platform has given it up: all its requests are answered with 409."""
     ended_at = models.DateTimeField(null=True)
     end_reason = models.CharField(max_length=500, blank=True)
+    """Reason why it ended, or is known to be lost."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "number"], name="one_attempt_per_number")]

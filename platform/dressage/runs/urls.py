@@ -57,6 +57,7 @@ urlpatterns = [
     path("spec/plan/clusters", planning.ClusterPlanView.as_view()),
     path("link/clusters/<str:name>/report", clusters.ClusterReportView.as_view()),
     path("link/runs/<str:run_id>/attempts/<int:number>/token", link.AttemptTokenView.as_view()),
+    path("link/runs/<str:run_id>/attempts/<int:number>/lost", link.AttemptLostView.as_view()),
     path("link/runs/<str:run_id>/bundle", link.BundleView.as_view()),
     path("link/runs/<str:run_id>/datasets/<str:ref>", link.LinkDatasetView.as_view()),
     path("link/runs/<str:run_id>/datasets/<str:ref>/difficulty", link.LinkDifficultyView.as_view()),

@@ -57,6 +57,8 @@ class PlatformDouble:
         self.trace_status: list[int] = []
         """Statuses of the next uploads of trace files, where they are not taken."""
         self.token = "secret"
+        self.lost: list[str] = []
+        """Addresses at which the cluster has reported a dead controller."""
         self.asked: list[str] = []
         """Addresses at which a token was asked for."""
         self.stop_after: dict[int, str] = {}
@@ -175,6 +177,11 @@ def _handler(platform: PlatformDouble) -> type[BaseHTTPRequestHandler]:
                 known = self.headers["Authorization"] == f"Cluster {proof(CLUSTER_SECRET, platform.url, self.path)}"
                 platform.asked.append(self.path)
                 return self._answer(200 if known else 401, json.dumps({"token": platform.token}).encode())
+            if self.path.endswith("/lost"):
+                known = self.headers["Authorization"] == f"Cluster {proof(CLUSTER_SECRET, platform.url, self.path)}"
+                if known and platform.status == 200:
+                    platform.lost.append(self.path)
+                return self._answer(platform.status if known else 401, b"{}")
             body = json.loads(text)
             if platform.closed:
                 self.close_connection = True

@@ -1,11 +1,12 @@
-"""The task that starts an attempt: it asks for the token, tells it to the actor alone, and may come twice."""
+"""The tasks of an attempt: the one that starts it may come twice, and the one that checks it reports only the dead."""
 
 from typing import Any
 
 import pytest
+from ray.exceptions import RaySystemError
 
 from tests.worker.loop.platform_double import CLUSTER_SECRET, PlatformDouble
-from trainer_core.link.admission import attempt_path
+from trainer_core.link.admission import attempt_path, lost_path
 from worker import tasks
 
 
@@ -88,3 +89,65 @@ def test_a_platform_that_is_away_is_asked_by_the_next_message(
     assert tasks.start("r", 1, platform.url) is False
     assert "issues no token: Connect" in caplog.text
     assert actor.made == []
+
+
+class Ray:
+    """Named actors of a cluster, as Ray lists and finds them."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.listed: list[str] = []
+        self.found: list[str] = []
+        monkeypatch.setattr(tasks.cluster.ray, "is_initialized", lambda: True)
+        names = lambda all_namespaces: [{"name": name, "namespace": "dressage"} for name in self.listed]  # noqa: E731
+        monkeypatch.setattr(tasks.cluster.ray.util, "list_named_actors", names)
+        monkeypatch.setattr(tasks.cluster.ray, "get_actor", self.get_actor)
+        monkeypatch.setenv("DRESSAGE_CLUSTER_SECRET", CLUSTER_SECRET)
+
+    def get_actor(self, name: str, namespace: str) -> str:
+        if name not in self.found:
+            raise ValueError(f"no actor {name}")
+        return name
+
+
+def test_dead_controllers_are_reported_by_the_cluster(
+    platform: PlatformDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ray = Ray(monkeypatch)
+    ray.listed = ray.found = ["run-r-1", "run-r-22", "run-r-2/rollout-0.0"]
+    assert tasks.check([("r", 1), ("r", 2), ("s", 1)], platform.url) == ["run-r-2", "run-s-1"]
+    assert platform.lost == [lost_path("r", 2), lost_path("s", 1)]
+
+
+@pytest.mark.parametrize("known", ["listed", "found"])
+def test_a_controller_of_which_ray_knows_is_not_reported(
+    known: str, platform: PlatformDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setattr(Ray(monkeypatch), known, ["run-r-2"])
+    assert tasks.check([("r", 2)], platform.url) == []
+    assert platform.lost == []
+
+
+def test_a_ray_that_does_not_answer_says_nothing_of_a_controller(
+    platform: PlatformDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Ray(monkeypatch)
+
+    def silent(all_namespaces: bool) -> None:
+        raise RaySystemError("the head does not answer")
+
+    monkeypatch.setattr(tasks.cluster.ray.util, "list_named_actors", silent)
+    with pytest.raises(RaySystemError):
+        tasks.check([("r", 2)], platform.url)
+    assert platform.lost == []
+
+
+def test_a_platform_that_does_not_take_the_report_is_left_to_the_lease(
+    platform: PlatformDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Ray(monkeypatch)
+    platform.status = 409  # it has heard of the attempt since
+    assert tasks.check([("r", 2)], platform.url) == []
+    platform.close()
+    assert tasks.check([("r", 2)], platform.url) == []
+    monkeypatch.delenv("DRESSAGE_CLUSTER_SECRET")
+    assert tasks.check([("r", 2)], platform.url) == []

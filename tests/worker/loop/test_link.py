@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -151,6 +152,65 @@ def test_a_worker_tells_its_gpus_once_it_knows_them(connect: Connect, platform: 
     assert "gpus" not in platform.last
     link.tell_gpus(2.5)
     platform.wait(lambda: platform.last.get("gpus") == 2.5, 10)
+
+
+def test_a_lost_attempt_says_so_with_its_last_events(connect: Connect, platform: PlatformDouble) -> None:
+    platform.further, hurried = {"pace_s": 3600.0}, Watched()
+    link = connect(hurried=hurried)
+    assert hurried.begun.wait(10)
+    assert "lost" not in platform.last
+    for step in range(1, 1201):  # more than one sync takes
+        link.emit(step_data(step), step)
+    told: list[int] = []
+    receive = platform.receive
+
+    def received(body: dict[str, Any]) -> dict[str, Any]:
+        answer = receive(body)
+        if "lost" in body:
+            told.append(answer["acked_seq"])
+        return answer
+
+    platform.receive = received  # type: ignore[method-assign]
+    link.give_up("learner rank 0 died")
+    assert link.flush(10), "without waiting for the pace"
+    assert platform.steps() == list(range(1, 1201))
+    assert (told[0], platform.last["lost"]) == (1200, "learner rank 0 died"), "nothing after it would be accepted"
+
+
+def test_a_loss_is_repeated_until_the_platform_hears_of_it(connect: Connect, platform: PlatformDouble) -> None:
+    link = connect()
+    platform.wait(lambda: platform.syncs >= 1, 10)
+    platform.status = 503
+    link.give_up("x" * 600)
+    platform.wait(lambda: platform.refused >= 2, 10)
+    assert not link.flush(0.0)
+    platform.status = 200
+    assert link.flush(10)
+    assert platform.last["lost"] == "x" * 500
+
+
+def test_a_loss_is_told_though_the_disk_is_full(
+    connect: Connect, platform: PlatformDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = connect()
+
+    def refuse(events: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(link._journal, "append", refuse)
+    link.emit(LOG)
+    link.give_up("learner rank 0 died")
+    assert link.flush(10)
+    assert (platform.last["lost"], platform.events) == ("learner rank 0 died", [])
+
+
+@pytest.mark.parametrize("status", [401, 403, 409])
+def test_a_lost_attempt_that_was_replaced_ends(status: int, connect: Connect, platform: PlatformDouble) -> None:
+    link = connect()
+    platform.wait(lambda: platform.syncs >= 1, 10)
+    platform.status = status  # it heard of the loss, and the answer was lost
+    link.give_up("learner rank 0 died")
+    assert link.flush(10) and link.fenced is not None
 
 
 def test_a_worker_keeps_the_pace_that_it_is_asked_for(connect: Connect, platform: PlatformDouble) -> None:

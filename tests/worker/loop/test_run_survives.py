@@ -41,7 +41,8 @@ def test_kills_in_mid_run(launcher: Any, platform: PlatformDouble, spec: Callabl
     kill("LearnerWorker")
     platform.wait(lambda: titles(platform)[-1] == "A process of the run died")
     launcher.until_gone()
-    assert platform.states() == ["starting", "running"], "no final state: the lease lapses, a new attempt is made"
+    assert platform.states() == ["starting", "running"], "no final state: a new attempt is made"
+    assert platform.last["lost"].startswith("learner rank 0 died in "), "and at once"
     assert not platform.gaps and not platform.repeated
 
 
@@ -56,5 +57,6 @@ def test_an_attempt_whose_controller_died_does_not_run_twice(
     launcher.until_gone()
     launcher.start()
     platform.wait(lambda: titles(platform) == ["The controller died"])
+    platform.wait(lambda: platform.last.get("lost") == "its controller died")
     assert platform.syncs > seen
     assert platform.states() == ["starting"]

@@ -21,10 +21,10 @@ from dressage.runs.link.ingest import Ingest
 from dressage.runs.link.pace import pace
 from dressage.runs.models import Attempt, CheckpointRequest, Control, Run
 from dressage.runs.needs import reward_versions
-from dressage.runs.recovery.attempts import LEASE_S
+from dressage.runs.recovery.attempts import LEASE_S, give_up_lease
 from dressage.runs.recovery.guard_acts import change_field
 from dressage.runs.recovery.releases import gives_back
-from dressage.runs.states import FINISHED, ControlState, RunState
+from dressage.runs.states import ACTIVE, FINISHED, ControlState, RunState
 from dressage.telemetry.wakeup import wake_on_commit
 from trainer_core.link.commands import CheckpointCommand, Command, ControlCommand
 from trainer_core.link.events import LinkEvent
@@ -90,6 +90,8 @@ def sync(attempt_id: int, body: SyncRequest) -> SyncAnswer:
         **held,
         **({"releasing_at": now} if body.releasing and attempt.releasing_at is None else {}),
     )
+    if body.lost is not None and run.state in ACTIVE:
+        give_up_lease(run, attempt, body.lost)
     return SyncAnswer(
         acked_seq=attempt.acked_seq,
         commands=tuple(command.wire() for command in commands(run)) if attempt.has_commands or changes else (),

@@ -4,6 +4,7 @@ The database contains everything that a message could have said, so a lost messa
 reconciler only causes a delay.
 """
 
+from collections import defaultdict
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -15,12 +16,12 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from dressage.runs.enqueue import enqueue_start
+from dressage.runs.enqueue import enqueue_check, enqueue_start
 from dressage.runs.life.lifecycle import transition
 from dressage.runs.life.quota import keep_gpu_hours
 from dressage.runs.link.pace import pace
 from dressage.runs.models import Attempt, Run, Sweep
-from dressage.runs.recovery.attempts import RECONCILER, fence, replace
+from dressage.runs.recovery.attempts import QUIET_S, RECONCILER, fence, replace
 from dressage.runs.recovery.guard_acts import open_roll_backs, roll_back
 from dressage.runs.recovery.releases import gives_back, suspend_lost, take_places_back
 from dressage.runs.states import ACTIVE, By, DesiredState, RunState
@@ -36,6 +37,8 @@ CANCEL_LIMIT_S = 30
 """Seconds after which a worker that has not obeyed a cancellation is killed."""
 ABSENCE_S = 10
 """Seconds since the last sweep after which expired leases are blamed on the platform's own absence."""
+ASK_AGAIN_S = 4
+"""Seconds between two questions to the cluster whether a silent worker lives."""
 SILENCE_S = 5
 """Seconds of silence of a worker, beyond the requested pace, after which the sweep checks the link."""
 GRACE_S = 30
@@ -44,10 +47,12 @@ GRACE_S = 30
 
 def sweep() -> None:
     """One round."""
-    _forgive_absence()
+    away = _forgive_absence()
     _each(_expired(), _lose)
     _each(_disobeyed(), _force_cancel)
     _each(_silent(), _enqueue_again)
+    if not away:
+        _ask_about_quiet()
     _roll_back()
     keep_gpu_hours(timezone.now())
     take_places_back(timezone.now())
@@ -96,9 +101,18 @@ def _silent() -> QuerySet[Attempt]:
     return _current().filter(Q(rung_at__lt=enqueued) | Q(rung_at=None), first_sync_at=None)
 
 
+def _quiet() -> QuerySet[Attempt]:
+    """Attempts that were heard of and now are not, and about which the cluster was not asked just before."""
+    since, asked = (Now() - timedelta(seconds=seconds) for seconds in (QUIET_S + pace.seconds(), ASK_AGAIN_S))
+    return _current().filter(Q(rung_at__lt=asked) | Q(rung_at=None), last_sync_at__lt=since, end_reason="")
+
+
 def _lose(run: Run, attempt: Attempt) -> None:
     if gives_back(run):
         suspend_lost(run, attempt)
+    elif attempt.end_reason:
+        reason = attempt.end_reason.rstrip(".")
+        replace(run, attempt, f"attempt {attempt.number} was lost after step {attempt.last_step}: {reason}")
     elif attempt.first_sync_at is None:
         replace(run, attempt, f"attempt {attempt.number} never answered")
     else:
@@ -116,8 +130,21 @@ def _enqueue_again(run: Run, attempt: Attempt) -> None:
     enqueue_start(run.id, attempt.number, attempt.cluster)
 
 
-def _forgive_absence() -> None:
-    """Extend leases that could not be renewed because the platform was away, or because its web server is.
+@transaction.atomic
+def _ask_about_quiet() -> None:
+    """Ask each cluster about all of its silent workers at once: their number may be that of all active runs."""
+    found = _quiet().order_by("id").select_for_update(of=("self",), skip_locked=True)
+    asked: dict[str, list[Attempt]] = defaultdict(list)
+    for attempt in found:
+        asked[attempt.cluster].append(attempt)
+    for cluster, attempts in asked.items():
+        Attempt.objects.filter(pk__in=[attempt.pk for attempt in attempts]).update(rung_at=Now())
+        enqueue_check(cluster, [(attempt.run_id, attempt.number) for attempt in attempts])
+
+
+def _forgive_absence() -> bool:
+    """Extend leases that could not be renewed because the platform was away, or because its web server is. Returns
+    whether one was.
 
     The time of the last sweep reveals an absence of the reconciler itself. Whether workers can reach the link is only
     checked if one of them has been silent.
@@ -132,11 +159,15 @@ def _forgive_absence() -> None:
     worried = _current().filter(last_sync_at__lt=Now() - timedelta(seconds=SILENCE_S + pace.seconds()))
     if not absent and worried.exists() and not link_answers():
         _extend_leases()
+        return True
+    return absent
 
 
 def _extend_leases() -> None:
     until = Now() + timedelta(seconds=GRACE_S)
-    _current().filter(lease_expires_at__isnull=False, lease_expires_at__lt=until).update(lease_expires_at=until)
+    _current().filter(end_reason="", lease_expires_at__isnull=False, lease_expires_at__lt=until).update(
+        lease_expires_at=until
+    )
 
 
 def link_answers() -> bool:

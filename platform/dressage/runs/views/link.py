@@ -20,7 +20,7 @@ from dressage.runs.link.traces import TraceParser, take_trace
 from dressage.runs.link.version import VersionedLinkView
 from dressage.runs.models import Attempt
 from dressage.runs.needs.references import dataset_references
-from dressage.runs.recovery.attempts import fail_attempt
+from dressage.runs.recovery.attempts import fail_attempt, report_lost
 from dressage.runs.tokens import link_token
 from dressage.teams.models import Team
 from trainer_core.link.admission import Admission
@@ -47,20 +47,11 @@ class LinkView(VersionedLinkView):
         fail_attempt(self.attempt.id, reason)
 
 
-class AttemptTokenView(VersionedLinkView):
-    """Gives a worker of the cluster the token of an attempt that has not started."""
+class AttemptView(VersionedLinkView):
+    """Base: an attempt as the cluster's Celery worker, which has no token of it, may address it."""
 
     authentication_classes = (ClusterAuthentication,)
     permission_classes = (IsCluster,)
-
-    @extend_schema(exclude=True)
-    def post(self, request: Request, run_id: str, number: int) -> Response:
-        """The token, until the attempt's first sync. A worker that missed the answer asks again."""
-        attempt = self._attempt()
-        require_current(attempt, attempt.run)
-        if attempt.first_sync_at is not None:
-            raise conflict(f"Attempt {number} has begun: its token is not issued again.", code="token_taken")
-        return Response(Admission(token=link_token(run_id, number)).wire())
 
     def give_up(self, reason: str) -> None:
         """Fail the run, unless the attempt is not the run's current one."""
@@ -72,6 +63,29 @@ class AttemptTokenView(VersionedLinkView):
         if attempt is None:
             raise not_found("attempt")
         return attempt
+
+
+class AttemptTokenView(AttemptView):
+    """Gives a worker of the cluster the token of an attempt that has not started."""
+
+    @extend_schema(exclude=True)
+    def post(self, request: Request, run_id: str, number: int) -> Response:
+        """The token, until the attempt's first sync. A worker that missed the answer asks again."""
+        attempt = self._attempt()
+        require_current(attempt, attempt.run)
+        if attempt.first_sync_at is not None:
+            raise conflict(f"Attempt {number} has begun: its token is not issued again.", code="token_taken")
+        return Response(Admission(token=link_token(run_id, number)).wire())
+
+
+class AttemptLostView(AttemptView):
+    """Takes note of an attempt whose controller the cluster has found dead."""
+
+    @extend_schema(exclude=True)
+    def post(self, request: Request, run_id: str, number: int) -> Response:
+        """The next attempt begins. 409 if the attempt is over, has not begun, or has just synced."""
+        report_lost(self._attempt().id, "its controller died")
+        return Response({})
 
 
 class SyncView(LinkView):
