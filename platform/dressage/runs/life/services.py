@@ -15,7 +15,7 @@ from dressage.common.api.problems import conflict, invalid
 from dressage.runs.enqueue import enqueue_reconcile
 from dressage.runs.life.lifecycle import locked, transition
 from dressage.runs.models import CheckpointRequest, Run
-from dressage.runs.needs import references
+from dressage.runs.needs import origin_policy, references
 from dressage.runs.needs.choice import reservation_of
 from dressage.runs.states import ACTIVE, FINISHED, By, DesiredState, RunState
 from dressage.teams.models import Team
@@ -270,6 +270,8 @@ def _queue(run: Run, actor: Actor, reason: str, action: str) -> None:
     spec = RunSpec.model_validate(run.spec)
     references.hold(run.team, spec)
     references.require_files(run.team, spec, new=not run.has_begun)
+    if run.parent_checkpoint is not None and not run.has_begun:
+        origin_policy.require_same(run.team, spec, run.parent_checkpoint)
     require_cluster(run.cluster or None)
     _require_room(run.cluster, run.spec)
     if run.origin_manifest_sha256 and not (run.origin_path / "manifest.json").is_file():

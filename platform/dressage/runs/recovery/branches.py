@@ -13,6 +13,7 @@ from dressage.runs.facts import selectors
 from dressage.runs.life.lifecycle import locked
 from dressage.runs.life.services import create_run
 from dressage.runs.models import Checkpoint, Control, Run
+from dressage.runs.needs import origin_policy
 from dressage.runs.recovery.checkpoints import copy_as_origin, good_checkpoints
 from dressage.runs.steer.change_sets import IN_EFFECT, members, spec_with
 from dressage.teams.models import Team
@@ -47,7 +48,8 @@ def fork_run(
         cluster: the cluster to train on; None leaves it to the platform.
 
     Raises:
-        Problem: 404 for an unknown run, 409 if the checkpoint's files are gone, 422 for other faults.
+        Problem: 404 for an unknown run, 409 if the checkpoint's files are gone, 422 if it was trained from another
+            policy than ``spec`` names, and for other faults.
     """
     parent = selectors.plain_run(team, run_id, with_spec=True)
     if checkpoint_id is LATEST:
@@ -137,6 +139,7 @@ def _child(
         cluster = parent.cluster if parent.cluster in cluster_names() else None
     origin: dict[str, Any] = {"parent": parent, "cluster": cluster}
     if checkpoint is not None:
+        origin_policy.require_same(team, spec, checkpoint)
         origin |= {
             "parent_checkpoint": checkpoint,
             "origin_step": checkpoint.step,
