@@ -17,6 +17,7 @@ from dressage.common.api.permissions import IsEditor, require_scope
 from dressage.common.api.problems import Problem, validated
 from dressage.common.scopes import Noun, Scope
 from dressage.rewards import needs
+from dressage.rewards.judges import records
 from dressage.rewards.selectors import version_by_ref
 from dressage.rewards.trial import DEFAULT_TAGS
 from dressage.teams.api import ApiView, TeamRequest
@@ -75,16 +76,21 @@ class BenchJobsView(ApiView):
         for index, entry in enumerate(wanted):
             ref = entry.get("ref")
             try:
-                stored = version_by_ref(self.request.team, ref).definition if ref else None
+                stored = version_by_ref(self.request.team, ref) if ref else None
             except LookupError as error:
                 errors.append(FieldError(pointer=f"/definitions/{index}/ref", detail=str(error)))
                 continue
             where = ("definitions", index, "definition")
-            definition = entry["definition"] if stored is None else validated(RewardDefinition, stored, *where)
+            definition = (
+                entry["definition"] if stored is None else validated(RewardDefinition, stored.definition, *where)
+            )
             faults = needs.missing(self.request.team, definition, *where)
             errors += [
                 FieldError(pointer=f"/definitions/{index}/ref", detail=f["detail"]) if ref else f for f in faults
             ]
+            if stored is not None:
+                changed = records.faults(self.request.team, stored)
+                errors += [FieldError(pointer=f"/definitions/{index}/ref", detail=detail) for detail in changed]
             entries.append((entry.get("label") or ref or "draft", ref, definition))
         if errors:
             raise Problem(422, "Invalid request", errors[0]["detail"], errors=errors, code="unknown_reference")

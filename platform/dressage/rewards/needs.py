@@ -9,6 +9,7 @@ from typing import Any
 from dressage.common.api.errors import FieldError
 from dressage.common.api.problems import Problem
 from dressage.policies.selectors import policy_by_name
+from dressage.rewards.judges.records import Records, as_recorded
 from dressage.rewards.judges.selectors import for_workers as judge_for_workers
 from dressage.rewards.judges.selectors import judge_endpoints, unfit
 from dressage.teams.models import Team
@@ -75,13 +76,16 @@ def require(team: Team, definition: SpecModel, *path: str | int) -> None:
         raise Problem(422, "Invalid request", errors[0]["detail"], errors=errors, code="unknown_reference")
 
 
-def for_workers(team: Team, definitions: Iterable[RewardDefinition], endpoints: Iterable[str] = ()) -> Needs:
+def for_workers(
+    team: Team, definitions: Iterable[RewardDefinition], endpoints: Iterable[str] = (), records: Records | None = None
+) -> Needs:
     """Collect the dependencies of definitions. Only for the link.
 
     Args:
         team: the owner of the definitions.
         definitions: all definitions that the worker may score with.
         endpoints: further judges that it calls.
+        records: what judges were when the definitions were made; the others are what they are now.
 
     Raises:
         Problem: 422 if a judge is not fit for use. Anything missing or refused is left out; its grader reports it.
@@ -95,7 +99,7 @@ def for_workers(team: Team, definitions: Iterable[RewardDefinition], endpoints: 
         with suppress(LookupError):
             models.append(policy_by_name(team, name))
     return Needs(
-        judges={judge.slug: judge_for_workers(judge) for judge in judges},
+        judges={judge.slug: judge_for_workers(as_recorded(judge, records or {})) for judge in judges},
         reward_models={policy.slug: Path(policy.path) for policy in models},
     )
 

@@ -13,12 +13,25 @@ class RewardDefinitionField(PydanticField, model=RewardDefinition):
     """A reward definition."""
 
 
+class JudgeRecordSerializer(serializers.Serializer):
+    """What a judge was when a version was made."""
+
+    base_url = serializers.CharField(allow_blank=True, help_text="Empty if the cluster serves `policy`.")
+    policy = serializers.CharField(allow_blank=True, help_text="Empty if the judge has an address.")
+    model = serializers.CharField()
+
+
 class RewardVersionSerializer(serializers.Serializer):
-    """An immutable definition."""
+    """An immutable definition with its judges."""
 
     number = serializers.IntegerField()
     ref = serializers.CharField(help_text="Its name in run specs: `slug@number`.")
     definition = RewardDefinitionField()
+    judges = serializers.DictField(
+        child=JudgeRecordSerializer(),
+        allow_null=True,
+        help_text="What its judges were when it was made, by slug; null: made by an earlier release, not used since.",
+    )
     note = serializers.CharField(allow_blank=True)
     created_at = serializers.DateTimeField()
     created_by = serializers.CharField()

@@ -7,6 +7,7 @@ from dressage.common.api.errors import FieldError
 from dressage.common.api.problems import conflict
 from dressage.common.slugs import slug_for
 from dressage.rewards import needs
+from dressage.rewards.judges import records
 from dressage.rewards.models import Reward, RewardVersion
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
@@ -47,6 +48,7 @@ def _add_version(reward: Reward, actor: Actor, definition: RewardDefinition, not
         reward=reward,
         number=last.number + 1 if last else 1,
         definition=document,
+        judges=records.current(reward.team, definition.endpoints),
         note=note,
         created_by=actor.label,
     )

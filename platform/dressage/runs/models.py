@@ -171,6 +171,11 @@ class Checkpoint(PrefixedModel):
         return self.run.run_dir / self.path
 
     @property
+    def base(self) -> str:
+        """Slug of the base policy that its weights were trained from."""
+        return str(self.run.spec["policy"]["base"])
+
+    @property
     def available(self) -> bool:
         """Whether the folder still exists: workers delete old scheduled checkpoints."""
         return (self.folder / "manifest.json").is_file()

@@ -52,6 +52,7 @@ NEW_KEYS = {
     "health",
     "host",
     "id",
+    "judges",
     "last_used_address",
     "learner_placement",
     "least_rollout_workers",

@@ -10,6 +10,7 @@ from dressage.common.api.problems import conflict, invalid
 from dressage.common.sealing import Resealed, hold_keys
 from dressage.common.slugs import slug_for
 from dressage.policies.selectors import policy_by_name
+from dressage.rewards.judges.records import record_before_change, record_of
 from dressage.rewards.judges.secrets import UnsealError, seal, unseal
 from dressage.rewards.judges.usage import user_of_judge
 from dressage.rewards.models import JudgeEndpoint
@@ -48,12 +49,17 @@ def update_judge_endpoint(team: Team, actor: Actor, endpoint: JudgeEndpoint, fie
     """Change the fields in ``fields``. If ``api_key`` is None, the key is deleted.
 
     Raises:
-        Problem: 422 as for a new judge, and if the address changes while a key is stored and ``fields`` has no key.
+        Problem: 422 as for a new judge, and if the address changes while a key is stored and ``fields`` has no key;
+            409 if that key is for an address that an unfinished run asks.
     """
     hold_keys()  # before the row is locked, as above
     locked = JudgeEndpoint.objects.select_for_update().get(pk=endpoint.pk)
-    before = _facts(locked)
+    before, was, had_key = _facts(locked), record_of(locked), locked.has_key
     _assign(locked, fields)
+    if record_of(locked) != was:
+        record_before_change(team, locked.slug)
+    if had_key and locked.base_url != was["base_url"]:
+        _require_unused(team, locked.slug)  # the run asks its own address, and the key of that is lost here
     locked.save()
     after = {**_facts(locked), "key_changed": "api_key" in fields}
     record_audit(team, actor, "judge.update", "judge", locked.id, before=before, after=after)
@@ -64,9 +70,8 @@ def update_judge_endpoint(team: Team, actor: Actor, endpoint: JudgeEndpoint, fie
 def delete_judge_endpoint(team: Team, actor: Actor, endpoint: JudgeEndpoint) -> None:
     """Delete a judge and its key. Raises a 409 problem while it is in use, for example by an unfinished run."""
     locked = JudgeEndpoint.objects.select_for_update().get(pk=endpoint.pk)
-    user = user_of_judge(team, locked.slug)
-    if user is not None:
-        raise conflict(user, code="judge_in_use")
+    _require_unused(team, locked.slug)
+    record_before_change(team, locked.slug)
     record_audit(team, actor, "judge.delete", "judge", locked.id, before=_facts(locked))
     locked.delete()
 
@@ -85,6 +90,13 @@ def seal_keys_anew() -> Resealed:
         endpoint.save(update_fields=["api_key_sealed"])
         count += 1
     return Resealed(count, tuple(unreadable))
+
+
+def _require_unused(team: Team, slug: str) -> None:
+    """Raise a 409 problem that names a user of the judge."""
+    user = user_of_judge(team, slug)
+    if user is not None:
+        raise conflict(user, code="judge_in_use")
 
 
 def _assign(endpoint: JudgeEndpoint, fields: dict[str, Any]) -> None:

@@ -50,7 +50,7 @@ class JudgeEndpointView(ApiView):
 
     noun = Noun.JUDGES
     roles = {"PATCH": IsAdmin, "DELETE": IsAdmin}
-    problem_statuses = {"DELETE": (409,)}
+    problem_statuses = {"PATCH": (409,), "DELETE": (409,)}
 
     @extend_schema(
         operation_id="updateJudgeEndpoint",
@@ -59,7 +59,10 @@ class JudgeEndpointView(ApiView):
         responses=JudgeEndpointSerializer,
     )
     def patch(self, request: TeamRequest, endpoint_id: str) -> Response:
-        """Change a judge. Active runs keep their settings until their next attempt."""
+        """Change a judge. Runs that have begun keep its address and model, and all settings until their next attempt.
+
+        Reward versions of the former address and model are refused in new runs.
+        """
         endpoint = selectors.judge_endpoint(request.team, endpoint_id)
         fields = self.body(UpdateJudgeEndpointSerializer)
         updated = services.update_judge_endpoint(request.team, request.actor, endpoint, fields)

@@ -27,7 +27,7 @@ class Reward(TeamModel):
 
 
 class RewardVersion(PrefixedModel):
-    """One definition, never changed."""
+    """One definition with its judges, never changed."""
 
     id_prefix: ClassVar[str] = "rwv"
     team_path: ClassVar[str] = "reward__team"
@@ -36,6 +36,9 @@ class RewardVersion(PrefixedModel):
     number = models.PositiveIntegerField()
     definition = models.JSONField()
     """A ``trainer_core.rewards.RewardDefinition`` as JSON."""
+    judges = models.JSONField(null=True)
+    """What its judges were when it was made, by slug (``judges.records.JudgeRecord``). Null, or without a slug: not
+    recorded yet."""
     note = models.CharField(max_length=2000, blank=True)
     created_by = models.CharField(max_length=300)
 

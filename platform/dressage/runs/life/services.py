@@ -15,7 +15,7 @@ from dressage.common.api.problems import conflict, invalid
 from dressage.runs.enqueue import enqueue_reconcile
 from dressage.runs.life.lifecycle import locked, transition
 from dressage.runs.models import CheckpointRequest, Run
-from dressage.runs.needs import origin_policy, references
+from dressage.runs.needs import origin_policy, references, reward_versions
 from dressage.runs.needs.choice import reservation_of
 from dressage.runs.states import ACTIVE, FINISHED, By, DesiredState, RunState
 from dressage.teams.models import Team
@@ -53,7 +53,8 @@ def create_run(
             Nothing is created.
     """
     references.hold(team, spec)
-    references.require(team, spec, new=True)
+    references.require(team, spec, new=True, begun=bool(origin.get("continues")))
+    reward_versions.record_judges(team, spec)
     require_cluster(cluster)
     document = spec.model_dump(mode="json")
     run = Run.objects.create(
@@ -269,9 +270,10 @@ def _require_room(cluster: str, spec: Mapping[str, Any]) -> None:
 def _queue(run: Run, actor: Actor, reason: str, action: str) -> None:
     spec = RunSpec.model_validate(run.spec)
     references.hold(run.team, spec)
-    references.require_files(run.team, spec, new=not run.has_begun)
-    if run.parent_checkpoint is not None and not run.has_begun:
-        origin_policy.require_same(run.team, spec, run.parent_checkpoint)
+    references.require_files(run.team, spec, new=not run.has_begun, begun=run.attempt > 0)
+    origin = run.parent_checkpoint
+    if origin is not None and not run.has_begun:
+        origin_policy.require_same(run.team, spec, origin.base, origin.step)
     require_cluster(run.cluster or None)
     _require_room(run.cluster, run.spec)
     if run.origin_manifest_sha256 and not (run.origin_path / "manifest.json").is_file():

@@ -40,7 +40,7 @@ class References:
         return {ref: version.rows for ref, version in self.datasets.items()}
 
 
-def resolve(team: Team, spec: RunSpec, *, new: bool = False) -> References:
+def resolve(team: Team, spec: RunSpec, *, new: bool = False, begun: bool = False) -> References:
     """Look up every reference. Never raises: the caller decides how to handle a missing one.
 
     Args:
@@ -49,6 +49,8 @@ def resolve(team: Team, spec: RunSpec, *, new: bool = False) -> References:
         new: nothing has been trained by the spec yet. So it is a fault if its policy does not support it, if its rows
             do not fit it, or if a dataset of another team is no longer shared. A run that has started continues, even
             if this release would not start it.
+        begun: an attempt has begun, or the run continues another one, so its judges are those that its reward versions
+            record. A spec that is not ``new`` has begun.
     """
     found = References()
 
@@ -77,7 +79,7 @@ def resolve(team: Team, spec: RunSpec, *, new: bool = False) -> References:
         found.errors += data_fit.column_faults(spec, definition, found.datasets) if new else []
     if new and found.policy is not None:
         found.errors += data_fit.length_faults(spec, found.policy, found.datasets)
-    found.errors += reward_versions.errors(team, spec)
+    found.errors += reward_versions.errors(team, spec, begun=begun or not new)
     return found
 
 
@@ -106,17 +108,17 @@ def hold(team: Team, spec: RunSpec) -> None:
     holding.hold(team, [ref for _, ref in dataset_references(spec)])
 
 
-def require(team: Team, spec: RunSpec, *, new: bool = False) -> References:
+def require(team: Team, spec: RunSpec, *, new: bool = False, begun: bool = False) -> References:
     """Resolve the references. Raises a 422 problem that points to every reference that does not exist."""
-    found = resolve(team, spec, new=new)
+    found = resolve(team, spec, new=new, begun=begun)
     if found.errors:
         raise Problem(422, "Invalid request", found.errors[0]["detail"], errors=found.errors, code="unknown_reference")
     return found
 
 
-def require_files(team: Team, spec: RunSpec, *, new: bool = False) -> References:
+def require_files(team: Team, spec: RunSpec, *, new: bool = False, begun: bool = False) -> References:
     """Require the same as ``require``, and that the named files exist. Called before a run starts."""
-    found = require(team, spec, new=new)
+    found = require(team, spec, new=new, begun=begun)
     gone = []
     for pointer, policy in (("/spec/policy/base", found.policy), ("/spec/distillation/teacher", found.teacher)):
         if policy is not None and not (Path(policy.path) / "config.json").is_file():

@@ -1,11 +1,13 @@
 """The reward versions of a run: the one it is trained on, those that only watch, and their requirements."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from dressage.common.api.errors import FieldError
 from dressage.common.api.problems import Problem
 from dressage.rewards import needs
+from dressage.rewards.judges import records
 from dressage.rewards.models import RewardVersion
 from dressage.rewards.selectors import version_by_ref
 from dressage.teams.models import Team
@@ -17,26 +19,54 @@ TARGETS = ("reward.definition", "reward.shadow")
 """Controls whose value names reward versions."""
 
 
-def errors(team: Team, spec: RunSpec) -> list[FieldError]:
+def errors(team: Team, spec: RunSpec, *, begun: bool = False) -> list[FieldError]:
     """Faults in the rewards that ``spec`` names: missing shadow versions, judges, and reward models.
 
     The caller checks whether the version that is trained on exists.
+
+    Args:
+        team: the owner of the versions.
+        spec: the spec that names them.
+        begun: the run has begun with them, and keeps their judges, whatever the endpoints are now.
     """
     found: list[FieldError] = []
     for pointer, ref in _refs(spec):
         try:
-            definition = _definition(version_by_ref(team, ref))
+            version = version_by_ref(team, ref)
         except LookupError as error:
             if pointer != "/spec/reward/definition":
                 found.append(FieldError(pointer=pointer, detail=str(error)))
             continue
-        found += [
-            FieldError(pointer=pointer, detail=f"{ref}: {fault['detail']}") for fault in needs.missing(team, definition)
-        ]
+        faults = [fault["detail"] for fault in needs.missing(team, _definition(version))]
+        faults += () if begun else records.faults(team, version)
+        found += [FieldError(pointer=pointer, detail=f"{ref}: {fault}") for fault in faults]
     evolve = spec.reward.evolve
     if evolve is not None:
-        faults = needs.judge_faults(team, [evolve.endpoint]).values()
+        faults = list(needs.judge_faults(team, [evolve.endpoint]).values())
         found += [FieldError(pointer="/spec/reward/evolve/endpoint", detail=detail) for detail in faults]
+    return found
+
+
+def errors_of_change(team: Team, before: RunSpec, changed: RunSpec) -> list[FieldError]:
+    """Faults in the judges of versions that a control brings into a run. Missing versions have none here.
+
+    A run has one judge of each slug, so versions that record different ones do not go together.
+    """
+    known = {ref for _, ref in _refs(before)}
+    versions: dict[str, RewardVersion] = {}
+    for _, ref in (*_refs(before), *_refs(changed)):
+        with suppress(LookupError):
+            versions[ref] = version_by_ref(team, ref)
+    found = [
+        FieldError(pointer=pointer, detail=f"{ref}: {fault}")
+        for pointer, ref in _refs(changed)
+        if ref in versions and ref not in known
+        for fault in records.faults(team, versions[ref])
+    ]
+    pointers = {ref: pointer for pointer, ref in _refs(changed)}
+    for ref, detail in records.conflicts(versions):
+        if ref in pointers:
+            found.append(FieldError(pointer=pointers[ref], detail=detail))
     return found
 
 
@@ -48,7 +78,8 @@ def bundle_parts(team: Team, spec: RunSpec, trained: RewardVersion) -> dict[str,
     """
     shadow = for_workers(team, spec.reward.shadow)
     evolve = spec.reward.evolve
-    own = needs.for_workers(team, [_definition(trained)], [evolve.endpoint] if evolve is not None else [])
+    proposers = [evolve.endpoint] if evolve is not None else []
+    own = needs.for_workers(team, [_definition(trained)], proposers, records.recorded(team, trained))
     judges, reward_models = dict(own.judges), dict(own.reward_models)
     for version in shadow.values():
         judges |= version.judges
@@ -69,9 +100,16 @@ def for_workers(team: Team, refs: Iterable[str]) -> dict[str, LinkRewardVersion]
         except LookupError as error:
             raise Problem(422, "Invalid request", str(error), code="unknown_reference") from error
         definition = _definition(version)
-        needed = needs.for_workers(team, [definition])
+        needed = needs.for_workers(team, [definition], records=records.recorded(team, version))
         found[ref] = LinkRewardVersion(definition=definition, judges=needed.judges, reward_models=needed.reward_models)
     return found
+
+
+def record_judges(team: Team, spec: RunSpec) -> None:
+    """Record what the judges of the named versions are, if earlier releases have not: a run is about to use them."""
+    for _, ref in _refs(spec):
+        with suppress(LookupError):
+            records.recorded(team, version_by_ref(team, ref))
 
 
 def named_by(target: str, value: Any) -> list[str]:

@@ -139,7 +139,7 @@ def _child(
         cluster = parent.cluster if parent.cluster in cluster_names() else None
     origin: dict[str, Any] = {"parent": parent, "cluster": cluster}
     if checkpoint is not None:
-        origin_policy.require_same(team, spec, checkpoint)
+        origin_policy.require_same(team, spec, checkpoint.base, checkpoint.step)
         origin |= {
             "parent_checkpoint": checkpoint,
             "origin_step": checkpoint.step,

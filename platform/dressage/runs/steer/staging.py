@@ -13,7 +13,7 @@ from dressage.runs.facts.control_events import record_control_event
 from dressage.runs.facts.documents import control_document
 from dressage.runs.life.lifecycle import locked
 from dressage.runs.models import Control, Run
-from dressage.runs.needs import references
+from dressage.runs.needs import references, reward_versions
 from dressage.runs.states import ACTIVE, RunState
 from dressage.runs.steer.change_sets import staged_spec
 from dressage.teams.models import Team
@@ -142,7 +142,7 @@ def _require_valid(team: Team, spec: RunSpec, request: ChangeRequest, ends: dict
     except ControlError as error:
         member = "value" if request.changes[error.index][0] in known else "target"
         raise request.refusal(error.index, member, str(error), "control_refused") from error
-    _require_rewards(team, changed, request)
+    _require_rewards(team, spec, changed, request)
     _require_valid_end(changed, request, ends)
     after = {target.path: target.value for target in targets(changed)}
     for index, (path, _) in enumerate(request.changes):
@@ -225,12 +225,12 @@ def _require_steerable(run: Run) -> None:
         raise conflict(f"The run is {run.state}: fork it to continue with another value.", code="wrong_state")
 
 
-def _require_rewards(team: Team, changed: RunSpec, request: ChangeRequest) -> None:
+def _require_rewards(team: Team, before: RunSpec, changed: RunSpec, request: ChangeRequest) -> None:
     """Require that the parts of a changed reward exist now. Otherwise the worker would only fail later."""
     index = next((at for at, (path, _) in enumerate(request.changes) if path.startswith("reward.")), None)
     if index is None:
         return
-    found = references.resolve(team, changed).errors
+    found = references.resolve(team, changed).errors + reward_versions.errors_of_change(team, before, changed)
     errors = [error for error in found if error["pointer"].startswith(("/spec/reward/", "/spec/advantage/"))]
     if errors:
         raise request.refusal(index, "value", errors[0]["detail"], "unknown_reference")

@@ -47,7 +47,8 @@ def _give_one() -> bool:
 
 def _start(run: Run, cluster: str) -> None:
     try:
-        references.require_files(run.team, validated(RunSpec, run.spec, "spec"), new=not run.has_begun)
+        spec = validated(RunSpec, run.spec, "spec")
+        references.require_files(run.team, spec, new=not run.has_begun, begun=run.attempt > 0)
     except Problem as problem:
         transition(run, RunState.FAILED, by=By.PLATFORM, actor=RECONCILER, reason=problem.detail)
         return

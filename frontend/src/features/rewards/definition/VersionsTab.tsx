@@ -8,6 +8,14 @@ import { formatTime } from "@/lib/format";
 import { TextLink } from "@/ui/TextLink";
 import { definitionChanges } from "./changes";
 
+/** What each judge of a version was when it was made: runs that use the version ask no other. */
+function judges(version: RewardVersion): string[] {
+  return Object.entries(version.judges ?? {}).map(([slug, { base_url, policy, model }]) => {
+    const place = base_url ? `at ${base_url}` : `served from ${policy}`;
+    return `Judge ${slug}: ${model}, ${place}`;
+  });
+}
+
 export function VersionsTab({ schema, versions }: { schema: JsonSchema; versions: RewardVersion[] }) {
   return (
     <Stack gap="sm" data-testid="reward-versions">
@@ -38,6 +46,11 @@ export function VersionsTab({ schema, versions }: { schema: JsonSchema; versions
               </Text>
             </Group>
             {version.note && <Text size="sm">{version.note}</Text>}
+            {judges(version).map(judge => (
+              <Text key={judge} size="xs" c="dimmed">
+                {judge}
+              </Text>
+            ))}
             <div style={{ marginTop: 8 }}>
               {before ? (
                 <ChangeList
