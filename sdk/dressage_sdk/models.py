@@ -77,6 +77,22 @@ class RunCost(ApiModel):
     currency: str | None
 
 
+class RunLedger(ApiModel):
+    """Fates of the prompts that a run has drawn. ``handed_out`` is the sum of the figures behind it."""
+
+    step: int
+    """The step after which it was counted."""
+    handed_out: int
+    trained: int
+    rejected: dict[str, int]
+    """Prompts that a filter left out, by its name."""
+    dropped: dict[str, int]
+    """Prompts that were not trained on for another reason, by reason."""
+    pending: int
+    earlier: int
+    """Prompts settled before the run had a ledger."""
+
+
 class Run(ApiModel):
     """A run as lists show it, without its spec."""
 
@@ -110,6 +126,8 @@ class Run(ApiModel):
     created_by: str
     parent: RunParent | None
     summary: RunSummary
+    ledger: RunLedger | None = None
+    """None before the first step, and from platforms and workers of earlier releases."""
     last_checkpoint: RunCheckpoint | None
 
 

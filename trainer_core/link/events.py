@@ -21,6 +21,8 @@ step, to give the run's place back. The last is written only where the platform 
 do not know it never do."""
 CHECKPOINT_REASONS: tuple[CheckpointReason, ...] = get_args(CheckpointReason)
 AlertLevel = Literal["info", "warn", "error"]
+Reason = Annotated[str, Field(min_length=1, max_length=120)]
+"""Reason why a group was not trained on, as ``RolloutRow.excluded``."""
 ASKED_TO_PAUSE = "asked to pause"
 """Reason of a pause that people wanted. Before ``by_request`` this sentence alone said so."""
 PLACE_GIVEN_BACK = "Its slot was released. It continues from its checkpoint once it is resumed and has a slot."
@@ -85,6 +87,22 @@ class Span(Message):
     end: float
 
 
+class PromptLedgerData(Message):
+    """Fates of the prompts that the run's curriculum has handed out: ``handed_out`` is the sum of the others."""
+
+    handed_out: Count
+    trained: Count
+    """Prompts that took part in an update, once each."""
+    rejected: Annotated[dict[Reason, Count], Field(max_length=100)] = {}
+    """Prompts that a filter left out, by its name."""
+    dropped: Annotated[dict[Reason, Count], Field(max_length=100)] = {}
+    """Prompts that were not trained on for another reason, by reason."""
+    pending: Count = 0
+    """Prompts under way, or waiting: a resumed run hands them out first."""
+    earlier: Count = 0
+    """Prompts settled before the run had a ledger."""
+
+
 class StepData(EventData):
     """A step has been learned."""
 
@@ -96,6 +114,8 @@ class StepData(EventData):
     seconds: Annotated[float, Field(ge=0.0)]
     """Duration of the step."""
     timeline: tuple[Span, ...] = ()
+    ledger: PromptLedgerData | None = None
+    """Figures after the step; None from workers of before."""
 
 
 class EvalData(EventData):
@@ -213,6 +233,12 @@ class PromptOutcome(Message):
     """Samples whose reward could be computed."""
     reward: Number | None = None
     """Their mean reward; None where there are none."""
+    ordinal: Count | None = None
+    """Number of the prompt among all that the curriculum handed out, from 0; None from workers of before."""
+    fate: Literal["trained", "rejected", "dropped"] | None = None
+    """Fate of its group; None from workers of before."""
+    reason: Reason | None = None
+    """The filter that rejected it, or why it was dropped."""
 
 
 class OutcomesData(EventData):

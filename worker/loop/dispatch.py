@@ -18,14 +18,16 @@ from trainer_core.spec import RunSpec
 from trainer_core.spec.generation.rollout import TailBatchingScheduler
 from trainer_core.spec.generation.thinking import TaggedThinking
 from trainer_core.steering.curriculum import Curriculum, StageBegun, outcome
-from trainer_core.steering.curriculum.outcome import GroupOutcome
+from trainer_core.steering.fates import DYNAMIC_SAMPLING, Fate, fate_of
 from trainer_core.steering.length_schedule import LengthSchedule
+from trainer_core.steering.prompt_ledger import LedgerCounts
 from trainer_core.steering.staleness import GroupState, StalenessLedger
 from worker.engine import Sampling
 from worker.engine.from_spec import with_early_stops
 from worker.engine.tokenizer import PolicyTokenizer
 from worker.loop.buffer import TrajectoryBuffer
 from worker.loop.parts import PromptRows
+from worker.loop.settling import SettledPrompt, Settling
 from worker.loop.steering import Steering
 from worker.messages.jobs import Ask
 from worker.messages.ticket import Batch, Ticket
@@ -68,7 +70,7 @@ class Dispatcher:
         self._rollout = spec.rollout
         sequences = spec.parallelism.rollout_workers * spec.rollout.engine.max_num_seqs
         self._max_running = math.ceil(AHEAD * sequences / spec.rollout.group_size)
-        self._outcomes: list[GroupOutcome] = []
+        self._settling = Settling(curriculum.drawn, state)
         self._datasets = {source.name: source.dataset for source in spec.data.sources}
         self._lengths = LengthSchedule(spec)
         self._ids: dict[int, int] = {}
@@ -85,8 +87,9 @@ class Dispatcher:
         if state is not None:
             self._ids = {int(step): count for step, count in state["ids"].items()}
             self._lengths.load(state["lengths"])
+            self._rejected = state.get("refilled", 0)
             for name, prompt_id, samples, hint in state["pending"]:
-                self.buffer.add(self.ticket(name, prompt_id, samples, hint))
+                self.buffer.add(self.ticket(name, prompt_id, samples, hint, self._settling.ordinal(name)))
 
     # ── called by the loop ──
 
@@ -138,11 +141,13 @@ class Dispatcher:
         dynamic = self._rollout.dynamic_sampling.enabled
         for ticket in self._generation.scored():
             self._ledger.score(ticket.name, sum(t.length for t in ticket.group.trajectories))
-            if dynamic and not may_have_signal(ticket.group) and self._rejected < self._refills:
+            wanted = self._rejected < self._refills and not self.has_ended
+            if dynamic and wanted and not may_have_signal(ticket.group):
                 self._rejected += 1
                 self._counts["rejected"] += 1
                 self.observe([ticket.group])
                 self.buffer.report(ticket)
+                self._settling.settle(ticket, Fate.rejected(DYNAMIC_SAMPLING))
 
     def counted(self) -> dict[str, float]:
         """Counts of parked, continued, deferred and rejected groups since the last call; the curriculum's metrics."""
@@ -193,6 +198,7 @@ class Dispatcher:
     def advance(self, version: int, metrics: Mapping[str, float]) -> None:
         """Advance to ``version``, which samples new groups from now on. The last step's metrics set their lengths."""
         self._ledger.advance(version)
+        self._settling.close(last=self.has_ended)
         if metrics:
             self._lengths.observe(version, metrics)
 
@@ -206,14 +212,24 @@ class Dispatcher:
         for group in groups:
             found = outcome(group)
             self._curriculum.count(found)
-            self._outcomes.append(found)
+            self._settling.note(group.group_id, found)
             if found.graded:
                 self._curriculum.observe(group.prompt_id, found.right / found.graded, found.graded)
 
-    def outcomes(self) -> list[GroupOutcome]:
-        """Outcomes of the groups observed since the last call."""
-        found, self._outcomes = self._outcomes, []
-        return found
+    def settle(self, batch: Batch) -> None:
+        """Record the fates of a batch's groups, after the learner's update: trained, or left out of it."""
+        for ticket in batch.tickets:
+            self._settling.settle(ticket, fate_of(ticket.group))
+
+    @property
+    def settled(self) -> Sequence[SettledPrompt]:
+        """Prompts settled in the step of the present version."""
+        return self._settling.closed
+
+    @property
+    def ledger(self) -> LedgerCounts:
+        """Figures of all prompts up to the present version."""
+        return self._settling.counts
 
     def end_step(self, step: int) -> None:
         """End the curriculum's step: it has seen all groups of ``step``."""
@@ -226,12 +242,23 @@ class Dispatcher:
     def snapshot(self) -> dict[str, Any]:
         """State from which a resumed attempt continues. Drawn prompts that were not trained on come first again."""
         oldest = self._ledger.taken // self._batch
-        pending = [[t.name, t.group.prompt_id, t.samples, t.hint] for t in self.buffer.held()]
+        held = self.buffer.held()
         ids = {str(step): count for step, count in self._ids.items() if step > oldest}
-        lengths = self._lengths.state()
-        return {"curriculum": self._curriculum.state(), "pending": pending, "ids": ids, "lengths": lengths}
+        return {
+            "curriculum": self._curriculum.state(),
+            "pending": [[t.name, t.group.prompt_id, t.samples, t.hint] for t in held],
+            "ids": ids,
+            "lengths": self._lengths.state(),
+            "refilled": self._rejected,
+            **self._settling.state([t.name for t in held]),
+        }
 
     # ── helpers ──
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the run's last batch was taken."""
+        return self._ledger.taken >= self._steering.spec.schedule.steps * self._batch
 
     def _left(self) -> int:
         """New groups that the rest of the run needs."""
@@ -247,7 +274,8 @@ class Dispatcher:
         for draw in self._curriculum.draw(count, self.next_group()[0]):
             step, name = self.next_group()
             self._ids[step] = self._ids.get(step, 0) + 1
-            tickets.append(self.ticket(name, draw.prompt_id, draw.samples, draw.hint))
+            self._settling.hand_out(name, draw.ordinal)
+            tickets.append(self.ticket(name, draw.prompt_id, draw.samples, draw.hint, draw.ordinal))
             self.buffer.add(tickets[-1])
         return tickets
 
@@ -256,11 +284,11 @@ class Dispatcher:
         if self._ledger.state(ticket.name) is GroupState.PARKED:
             self._counts["continued"] += 1
             return ticket
-        fresh = self.ticket(ticket.name, ticket.group.prompt_id, ticket.samples, ticket.hint)
+        fresh = self.ticket(ticket.name, ticket.group.prompt_id, ticket.samples, ticket.hint, ticket.ordinal)
         self.buffer.renew(fresh)
         return fresh
 
-    def ticket(self, name: str, prompt_id: str, samples: int, hint: str = "") -> Ticket:
+    def ticket(self, name: str, prompt_id: str, samples: int, hint: str = "", ordinal: int | None = None) -> Ticket:
         """Create a group for a prompt, pinned to the run's current state.
 
         Args:
@@ -268,6 +296,7 @@ class Dispatcher:
             prompt_id: ``<source>:<row number>``.
             samples: number of samples in the group.
             hint: beginning of the reference solution that the prompt shows.
+            ordinal: number of its prompt among all that the curriculum handed out; None if it did not.
         """
         source, _, row = prompt_id.rpartition(":")
         data, step = self._sources[source], int(name.partition("-")[0])
@@ -301,6 +330,7 @@ class Dispatcher:
             applications=applications,
             form=data.format,
             shadows=shadows,
+            ordinal=ordinal,
         )
 
     def _asks(self, spec: RunSpec, data: PromptRows, row: int, plans: Sequence[SamplePlan]) -> tuple[Ask, ...]:

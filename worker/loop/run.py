@@ -198,6 +198,7 @@ class ActiveRun:
         for alert in self._answer_alerts.check(batch):
             self._link.emit(alert, batch.step)
         learned = self._wait(update)
+        self._dispatcher.settle(batch)
         self._experience.offer(batch.groups)
         self._parts.timeline.add_ended("learner", learn=learned.learn_s, publish=learned.publish_s)
         self._metrics |= mismatch_metrics((t for group in batch.groups for t in group.trajectories), version)
@@ -249,12 +250,9 @@ class ActiveRun:
             "training/tokens_total": float(self._tokens_total),
         }
         spans = tuple(self._parts.timeline.drain())
-        self._link.emit(
-            checked(
-                lambda: StepData(metrics=plain(found), tokens_total=self._tokens_total, seconds=seconds, timeline=spans)
-            ),
-            step,
-        )
+        data = {"metrics": plain(found), "tokens_total": self._tokens_total, "seconds": seconds, "timeline": spans}
+        ledger = self._dispatcher.ledger
+        self._link.emit(checked(lambda: StepData.model_validate({**data, "ledger": ledger})), step)
         if (why := self._mismatch.take_failure()) is not None:
             message = f"Engine and learner could not be compared at the same weights: {why}"
             self._link.emit(LogData(level="info", message=message), step)
@@ -267,7 +265,7 @@ class ActiveRun:
         text = self._parts.tokenizer.token_text
         self._link.emit(checked(lambda: rollouts_data(shown, batch.groups, text)), step)
         self._traces.keep(step, batch.groups, self._steering.spec)
-        for outcomes in outcomes_data(self._dispatcher.outcomes()):
+        for outcomes in outcomes_data(self._dispatcher.settled):
             self._link.emit(outcomes, step)
         self._pass_rates.tell(step)
         self._watch(step, found)

@@ -39,6 +39,8 @@ class Ticket:
     """Format in which its source presents the row."""
     shadows: tuple[str, ...] = ()
     """Reward versions that score it in addition to the one its group is pinned to."""
+    ordinal: int | None = None
+    """Number of its prompt among all that the curriculum handed out; None for an evaluation's."""
 
     @property
     def rewards(self) -> tuple[str, ...]:

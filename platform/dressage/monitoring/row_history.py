@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 from django.db.models import Q
 from typing_extensions import TypedDict
@@ -14,6 +14,7 @@ from dressage.runs.facts.selectors import line_of
 from dressage.runs.models import Run
 from dressage.teams.models import Team
 from dressage.telemetry.models import Rollout, RowOutcome
+from trainer_core.steering.fates import FateKind
 
 MAX_NAMING = 500
 """Number of newest runs that are checked, among those that draw from the dataset."""
@@ -37,6 +38,13 @@ class RowTry(TypedDict):
     """Samples whose reward could be computed."""
     reward: float | None
     """Their mean reward."""
+    ordinal: int | None
+    """Number of the prompt among all that the run has drawn, from 0; null, like `fate`, from workers of earlier
+    releases."""
+    fate: FateKind | None
+    """Whether the group was trained on, rejected by a filter, or dropped for another reason."""
+    reason: str | None
+    """The filter that rejected it, or why it was dropped."""
 
 
 class RowRun(TypedDict):
@@ -139,7 +147,7 @@ def _told(run: Run, at: list[tuple[str, int, str]]) -> Iterator[RowRun]:
     line = line_of(run)
     for source, place, ref in at:
         tries = RowOutcome.objects.filter(line.condition(), run=run, source=source, row=place)
-        columns = list(tries.order_by("step", "id").values_list("step", "right", "graded", "reward"))
+        columns = list(tries.order_by("step", "id").values(*RowTry.__annotations__))
         if not columns:
             continue
         prompt_id = f"{source}:{place}"
@@ -150,11 +158,8 @@ def _told(run: Run, at: list[tuple[str, int, str]]) -> Iterator[RowRun]:
             "ref": ref,
             "prompt_id": prompt_id,
             "groups": len(columns),
-            "right": sum(right for _, right, _, _ in columns),
-            "graded": sum(graded for _, _, graded, _ in columns),
-            "tries": [
-                {"step": step, "right": right, "graded": graded, "reward": reward}
-                for step, right, graded, reward in columns[-MAX_TRIES:]
-            ],
+            "right": sum(one["right"] for one in columns),
+            "graded": sum(one["graded"] for one in columns),
+            "tries": [cast(RowTry, one) for one in columns[-MAX_TRIES:]],
             "rollouts": Rollout.objects.filter(line.condition(), run=run, prompt_id=prompt_id).count(),
         }

@@ -182,6 +182,12 @@ class RowOutcome(models.Model):
     """Samples whose reward could be computed."""
     reward = models.FloatField(null=True)
     """Their mean reward."""
+    ordinal = models.IntegerField(null=True)
+    """Number of the prompt among all that the run's curriculum handed out; null, like ``fate``, in rows from before."""
+    fate = models.CharField(max_length=10, null=True)
+    """Whether the group was trained on: ``trainer_core.steering.fates.FateKind``."""
+    reason = models.CharField(max_length=120, null=True)
+    """The filter that rejected it, or why it was dropped."""
 
     class Meta:
         indexes = [

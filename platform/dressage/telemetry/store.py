@@ -41,7 +41,9 @@ ROLLOUTS = (
     "budget_hit", "control_revision", "policy_version_min", "policy_version_max",
     "reward_version", "shadow", "right", "worst_gap", "explanation", "turns",
 )  # fmt: skip
-OUTCOMES = ("run_id", "attempt", "step", "source", "row", "right", "graded", "reward")
+OUTCOMES = (
+    "run_id", "attempt", "step", "source", "row", "right", "graded", "reward", "ordinal", "fate", "reason",
+)  # fmt: skip
 
 
 def write(run_id: str, bulk: Bulk, last_step: int) -> None:

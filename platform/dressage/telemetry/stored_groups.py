@@ -10,13 +10,12 @@ from django.db.models import Count, Max, QuerySet, Sum
 from dressage.telemetry.lines import Line
 from dressage.telemetry.models import Rollout, RowOutcome, TraceFile
 from trainer_core.steering.batch_forecast import StoredSample, Verdicts
+from trainer_core.steering.fates import NOT_FILTERS
 
 STEPS = 20
 """Number of newest steps that are read."""
 MAX_OUTCOMES = 8192
 MAX_SAMPLES = 8192
-_ELSEWHERE = ("reward_error", "pruned", "pivot", "no_value")
-"""Reasons other than filters for leaving a sample out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,5 +125,5 @@ def _sample(row: dict[str, Any]) -> StoredSample:
         truncated=row["finish_reason"] == "length",
         # A loop that the run's own filter detected in its last tokens is one, however the completion ended.
         loops=row["finish_reason"] == "repetition" or row["excluded"] == "repetition",
-        out=row["excluded"] in _ELSEWHERE,
+        out=row["excluded"] in NOT_FILTERS,
     )

@@ -16,6 +16,8 @@ from tests.platform.runs.fixtures import Worker, expire_lease
 from tests.platform.telemetry.test_history import rollouts, row
 
 Launch = Callable[..., tuple[Run, Worker]]
+UNKNOWN = {"ordinal": None, "fate": None, "reason": None}
+"""What workers of earlier releases do not report."""
 
 
 def outcomes(step: int, **found: tuple[int, int]) -> dict[str, Any]:
@@ -67,14 +69,14 @@ def test_tries_are_told_by_run_and_step(launch: Launch, viewer: APIClient) -> No
                 "run_id": run.id, "name": "first", "state": "running", "ref": version.ref, "prompt_id": "add:0",
                 "groups": 2, "right": 4, "graded": 8, "rollouts": 1,
                 "tries": [
-                    {"step": 1, "right": 1, "graded": 4, "reward": 0.25},
-                    {"step": 3, "right": 3, "graded": 4, "reward": 0.75},
+                    {"step": 1, "right": 1, "graded": 4, "reward": 0.25, **UNKNOWN},
+                    {"step": 3, "right": 3, "graded": 4, "reward": 0.75, **UNKNOWN},
                 ],
             },
             {
                 "run_id": run.id, "name": "first", "state": "running", "ref": version.ref, "prompt_id": "more:0",
                 "groups": 1, "right": 2, "graded": 2, "rollouts": 0,
-                "tries": [{"step": 3, "right": 2, "graded": 2, "reward": 1.0}],
+                "tries": [{"step": 3, "right": 2, "graded": 2, "reward": 1.0, **UNKNOWN}],
             },
         ],
         "has_more": False,
@@ -83,6 +85,34 @@ def test_tries_are_told_by_run_and_step(launch: Launch, viewer: APIClient) -> No
     [other] = history(viewer, version, 1)["runs"]
     assert [one["reward"] for one in other["tries"]] == [1.0, None]
     assert viewer.get(f"/api/v1/runs/{run.id}/rollouts", {"prompt_id": "add:1"}).json()["data"][0]["group_id"] == "3-1"
+
+
+FATES = [
+    {"ordinal": 0, "fate": "trained", "reason": None},
+    {"ordinal": 97, "fate": "rejected", "reason": "dynamic_sampling"},
+    {"ordinal": 194, "fate": "dropped", "reason": "reward_error"},
+]
+
+
+def test_a_row_has_the_fate_of_each_of_its_groups(launch: Launch, viewer: APIClient) -> None:
+    run, worker = launch()
+    for step, fate in enumerate(FATES, 1):
+        event = outcomes(step, add_0=(1, 4))
+        event["data"]["prompts"][0] |= fate
+        worker.sync(event)
+    [found] = history(viewer, version_of(run), 0)["runs"]
+    assert [{key: one[key] for key in UNKNOWN} for one in found["tries"]] == FATES
+    assert found["groups"] == 3
+
+
+@pytest.mark.parametrize("wrong", [{"fate": "lost"}, {"reason": ""}, {"reason": "x" * 121}, {"ordinal": -1}])
+def test_fates_that_make_no_sense_are_told_as_an_error(launch: Launch, wrong: dict[str, Any]) -> None:
+    run, worker = launch()
+    event = outcomes(1, add_0=(1, 4))
+    event["data"]["prompts"][0] |= wrong
+    worker.sync(event)
+    assert not RowOutcome.objects.exists()
+    assert "unreadable outcomes event" in Event.objects.filter(run=run, kind="log").latest("seq").data["message"]
 
 
 def test_rows_that_no_run_has_sampled_have_none(launch: Launch, viewer: APIClient) -> None:

@@ -56,6 +56,7 @@ NEW_KEYS = {
     "last_used_address",
     "learner_placement",
     "least_rollout_workers",
+    "ledger",
     "letter_fault",
     "measure_noise",
     "operation",

@@ -89,6 +89,7 @@ class Curriculum:
                 the prompts drawn so far would fill.
         """
         at = 1 + self._drawn // self._spec.schedule.prompts_per_step if step is None else step
+        ordinals = range(self._drawn, self._drawn + count)
         self._drawn += count
         if (begun := self._stages.enter(at)) is not None:
             self._begun.append(begun)
@@ -97,7 +98,12 @@ class Curriculum:
         rows = self._choose_rows(chosen)
         ids = [f"{source}:{row}" for source, row in zip(chosen, rows, strict=True)]
         sizes = self._allocator.sizes(ids, self._predicted(zip(chosen, rows, ids, strict=True)))
-        return [self._draw(*drawn) for drawn in zip(chosen, rows, ids, sizes, strict=True)]
+        return [self._draw(*drawn) for drawn in zip(chosen, rows, ids, sizes, ordinals, strict=True)]
+
+    @property
+    def drawn(self) -> int:
+        """Number of draws so far, those of the attempts before included."""
+        return self._drawn
 
     @property
     def stage(self) -> str | None:
@@ -309,10 +315,10 @@ class Curriculum:
                 found[prompt_id] = float(rate[0])
         return found
 
-    def _draw(self, source: str, row: int, prompt_id: str, samples: int) -> Draw:
+    def _draw(self, source: str, row: int, prompt_id: str, samples: int, ordinal: int) -> Draw:
         item, hints = self._rows[source][row], self._spec.prompting.hints
         hint = "" if hints is None else self._hints.draw(hints, prompt_id, item, samples)
-        return Draw(source, row, prompt_id, item, samples, hint)
+        return Draw(source, row, prompt_id, item, samples, hint, ordinal)
 
 
 def predicts(spec: RunSpec) -> bool:

@@ -18,3 +18,5 @@ class Draw:
     """Number of completions that the group should have."""
     hint: str = ""
     """Beginning of the reference solution that is shown; empty if none is shown."""
+    ordinal: int = 0
+    """Its number among all draws of the run, from 0."""

@@ -26,8 +26,8 @@ from trainer_core.link.explanation import explanations
 from trainer_core.link.limits import MAX_OUTCOMES, MAX_TEXT, MAX_TOKEN_TEXT
 from trainer_core.link.traces import TraceRow
 from trainer_core.rewards.outcomes import succeeded
-from trainer_core.steering.curriculum.outcome import GroupOutcome
 from trainer_core.steering.guards import Alert, Calm
+from worker.loop.settling import SettledPrompt
 from worker.loop.traces.choice import worst_gap
 
 log = logging.getLogger(__name__)
@@ -97,18 +97,22 @@ def rollouts_data(shown: Sequence[Group], batch: Sequence[Group], text: Callable
     return RolloutsData(rows=rows, worst_tokens=worst)
 
 
-def outcomes_data(found: Sequence[GroupOutcome]) -> Iterator[OutcomesData]:
-    """Outcomes of the prompts of a step, in as few events as possible."""
+def outcomes_data(found: Sequence[SettledPrompt]) -> Iterator[OutcomesData]:
+    """Outcomes and fates of the prompts of a step, in as few events as possible."""
     for begin in range(0, len(found), MAX_OUTCOMES):
         yield OutcomesData(prompts=tuple(_outcome(one) for one in found[begin : begin + MAX_OUTCOMES]))
 
 
-def _outcome(found: GroupOutcome) -> PromptOutcome:
+def _outcome(settled: SettledPrompt) -> PromptOutcome:
+    found = settled.outcome
     return PromptOutcome(
         prompt_id=found.prompt_id,
         right=found.right,
         graded=found.graded,
         reward=found.reward / found.graded if found.graded else None,
+        ordinal=settled.ordinal,
+        fate=settled.fate.kind,
+        reason=settled.fate.reason,
     )
 
 

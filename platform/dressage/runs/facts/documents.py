@@ -20,6 +20,7 @@ from dressage.runs.states import ACTIVE, ControlState, DesiredState, RunState
 from trainer_core.link.events import CheckpointReason, PhaseData
 from trainer_core.spec import RunSpec
 from trainer_core.spec.base import Boundary
+from trainer_core.steering.prompt_ledger import LedgerCounts
 
 if TYPE_CHECKING:
     from django_stubs_ext import WithAnnotations
@@ -63,6 +64,14 @@ class SummaryDocument(TypedDict):
     """Upper end of that interval."""
     p95_seconds: dict[str, float]
     """95th percentile of the duration of each phase over the recent steps; empty before five steps."""
+
+
+class LedgerDocument(LedgerCounts):
+    """Fates of all prompts that the run's curriculum has handed out. ``handed_out`` is the sum of the figures behind
+    it."""
+
+    step: int
+    """The step after which it was counted."""
 
 
 class LastCheckpointDocument(TypedDict):
@@ -118,6 +127,8 @@ class LiveRunDocument(TypedDict):
     created_by: str
     parent: ParentDocument | None
     summary: SummaryDocument
+    ledger: LedgerDocument | None
+    """Fates of the prompts that it has drawn; null before its first step, and for workers of earlier releases."""
     last_checkpoint: LastCheckpointDocument | None
     lease_age_s: float | None
     """Seconds since the worker's last message."""
@@ -274,6 +285,7 @@ def live_run_document(run: "WithAnnotations[Run, RunFacts]") -> LiveRunDocument:
         "created_by": run.created_by,
         "parent": _parent(run),
         "summary": _summary(run),
+        "ledger": run.summary.get("ledger"),
         "last_checkpoint": run.last_checkpoint,
         "lease_age_s": round(run.lease_age.total_seconds(), 3) if run.lease_age is not None else None,
     }

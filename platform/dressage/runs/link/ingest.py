@@ -119,6 +119,7 @@ class Ingest:
         known = {} if step == self.attempt.resume_step + 1 else summary.get("times", {})
         times = with_step(known, data.seconds, data.metrics)
         summary |= {"seconds_per_step": pace, "reward": finite(data.metrics.get("critic/score/mean")), "times": times}
+        summary["ledger"] = None if data.ledger is None else {"step": step, **data.ledger.model_dump()}
         run.summary = summary
         self._point(event, step, data.metrics, data.seconds)
 
@@ -164,7 +165,8 @@ class Ingest:
         place = (self.run.id, self.attempt.number, self._step_of(event))
         for one in data.prompts:
             source, _, row = one.prompt_id.rpartition(":")
-            self.bulk.outcomes.append((*place, source, int(row), one.right, one.graded, finite(one.reward)))
+            came = (one.right, one.graded, finite(one.reward))
+            self.bulk.outcomes.append((*place, source, int(row), *came, one.ordinal, one.fate, one.reason))
 
     def _pass_rates(self, event: LinkEvent, data: link.PassRatesData) -> None:
         self._step_of(event)

@@ -15,8 +15,8 @@ const RUN: RowRun = {
   right: 3,
   graded: 8,
   tries: [
-    { step: 1, right: 1, graded: 4, reward: 0.25 },
-    { step: 9, right: 2, graded: 4, reward: 0.5 },
+    { step: 1, right: 1, graded: 4, reward: 0.25, ordinal: 3, fate: "trained", reason: null },
+    { step: 9, right: 2, graded: 4, reward: 0.5, ordinal: 70, fate: "rejected", reason: "truncated" },
   ],
   rollouts: 4,
 };

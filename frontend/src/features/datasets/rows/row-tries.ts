@@ -15,7 +15,8 @@ export function tries(all: Try[], width: number, height: number) {
   }));
 }
 
-export function tryTitle({ step, right, graded, reward }: Try): string {
-  if (graded === 0) return `Step ${step}: no sample could be graded`;
-  return `Step ${step}: ${right} of ${graded} correct, mean reward ${formatNumber(reward, 3)}`;
+export function tryTitle({ step, right, graded, reward, fate, reason }: Try): string {
+  const left = fate === "rejected" ? `; rejected by ${reason}` : fate === "dropped" ? `; dropped: ${reason}` : "";
+  if (graded === 0) return `Step ${step}: no sample could be graded${left}`;
+  return `Step ${step}: ${right} of ${graded} correct, mean reward ${formatNumber(reward, 3)}${left}`;
 }

@@ -21,6 +21,7 @@ import { reveal } from "@/lib/reveal";
 import { ErrorState, isNotThere, NotFoundPage } from "@/ui/ErrorState";
 import { lazily } from "@/ui/lazily";
 import { TableSkeleton } from "@/ui/TableSkeleton";
+import { LedgerLine } from "./LedgerLine";
 import { PhaseStrip } from "./PhaseStrip";
 import { RunHeader } from "./RunHeader";
 import classes from "./page.module.css";
@@ -64,6 +65,7 @@ export function RunPage() {
       )}
       <RunHeader run={run} />
       <PhaseStrip run={run} lostSince={lost} updatedAt={query.dataUpdatedAt} />
+      <LedgerLine run={run} />
       <div className={classes.body}>
         <Tabs
           value={tab}
