@@ -1,6 +1,7 @@
 """The process that reads, checks and stores an upload: as this process would, and nothing is left of it."""
 
 import gzip
+import gzip
 import io
 import json
 import threading
@@ -124,6 +125,21 @@ def test_rows_that_take_too_much_memory(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_file_of_a_few_rows_is_read_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "_asked", None)
     assert apart(LINES[:1_000].rpartition(b"\n")[0], tmp_path / "apart")["licence"] == "MIT"
+
+
+@pytest.mark.expensive(3, "reads rows until the limit", about=("platform/dressage/datasets",))
+def test_a_small_archive_of_very_many_rows_ends_at_a_limit_of_processor_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "CPU_S", 2)
+    packed = gzip.compress(b'{"prompt":"a"}\n' * 4_000_000, 1)
+    assert len(packed) < 1 << 20
+    order = {**ordered(tmp_path, packed), "name": "rows.jsonl.gz", "size": 1000}
+    with pytest.raises(Problem) as refused:
+        check_apart(io.BytesIO(packed), order)  # type: ignore[arg-type]
+    assert (refused.value.status, refused.value.code) == (413, "file_takes_too_long")
+    assert "more than 2 s of processor time" in refused.value.detail
+    assert not list(tmp_path.iterdir())
 
 
 def test_who_goes_takes_the_process_with_him(tmp_path: Path) -> None:

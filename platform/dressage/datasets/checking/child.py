@@ -17,10 +17,11 @@ from dressage.datasets.checking.answers import OUT_OF_MEMORY, of_problem
 
 
 def main() -> None:
-    """Carry out an order. Arguments: descriptor of the file, memory limit in bytes, niceness."""
-    descriptor, memory, nice = map(int, sys.argv[1:])
+    """Carry out an order. Arguments: descriptor of the file, memory limit in bytes, niceness, processor time in s."""
+    descriptor, memory, nice, cpu_s = map(int, sys.argv[1:])
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))  # the first limit sends SIGXCPU, which ends it
     os.nice(nice)
     settings.configure()
     order = json.loads(sys.stdin.readline())

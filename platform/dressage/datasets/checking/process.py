@@ -26,11 +26,15 @@ from dressage.datasets.files.formats import is_plain_text
 logger = structlog.get_logger(__name__)
 MEMORY_BYTES = 4 << 30
 """Memory limit of the process. Files with ordinary rows need a tenth of it, whatever their size."""
+CPU_S, BYTES_A_SECOND = 15, 32 << 10
+"""Processor time of the process, in seconds: so much for any file, and one more for so many bytes. Files with ordinary
+rows need a tenth of it; an archive of a few hundred kilobytes can hold millions of rows."""
 HERE_BYTES = 1 << 18
 """Maximum size of plain text that is checked in this process, which is faster than starting another."""
 PREFIX = "checking-"
 """Prefix of the folders that the processes write to."""
 _NICE = 5
+_OUT_OF_TIME = "out_of_time"
 _SPARED_S = 24 * 3600
 """Time after the last write before a file is removed. No check takes that long."""
 _LOOK_S = 0.2
@@ -42,7 +46,8 @@ def check_apart(file: BinaryIO, order: CheckOrder) -> CheckResult:
     """Run ``check`` in a separate process that leaves nothing behind.
 
     Raises:
-        Problem: as ``check`` does; 413 if reading takes too much memory; 400 if the client has disconnected.
+        Problem: as ``check`` does; 413 if reading takes too much memory or processor time; 400 if the client has
+            disconnected.
         TooManyRows: as ``check`` does.
     """
     if order["size"] <= HERE_BYTES and is_plain_text(file):
@@ -91,6 +96,14 @@ def _result(answer: dict[str, Any]) -> CheckResult:
             "Split it, or shorten its rows. Nothing was stored.",
             code="file_takes_too_much_memory",
         )
+    if _OUT_OF_TIME in answer:
+        raise Problem(
+            413,
+            "File too large",
+            f"Reading the file takes more than {answer[_OUT_OF_TIME]} s of processor time: it has very many rows for its"
+            " size. Split it, or send it uncompressed. Nothing was stored.",
+            code="file_takes_too_long",
+        )
     if "os_error" in answer:
         raise OSError(*answer["os_error"])
     return cast(CheckResult, answer["checked"])
@@ -98,7 +111,9 @@ def _result(answer: dict[str, Any]) -> CheckResult:
 
 def _asked(descriptor: int, order: CheckOrder) -> dict[str, Any]:
     """The answer of the process. The process is killed if the client disconnects or this thread must end."""
-    command = [sys.executable, "-m", "dressage.datasets.checking.child", str(descriptor), str(MEMORY_BYTES), str(_NICE)]
+    cpu_s = CPU_S + order["size"] // BYTES_A_SECOND
+    limits = map(str, (descriptor, MEMORY_BYTES, _NICE, cpu_s))
+    command = [sys.executable, "-m", "dressage.datasets.checking.child", *limits]
     process = subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
@@ -123,6 +138,8 @@ def _asked(descriptor: int, order: CheckOrder) -> dict[str, Any]:
         if told and told[0]:
             answer: dict[str, Any] = json.loads(told[0])
             return answer
+        if status == -signal.SIGXCPU:
+            return {_OUT_OF_TIME: cpu_s}
         if status == -signal.SIGKILL:  # by the kernel, because it ran out of memory
             return {OUT_OF_MEMORY: True}
         if status < 0:  # C code ends like this as well if an allocation fails
