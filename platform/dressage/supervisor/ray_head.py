@@ -68,6 +68,8 @@ class RayHead:
             *(str(Path(sys.executable).with_name("ray")), "start", "--head", "--block"),
             *("--node-ip-address=127.0.0.1", f"--port={self.port}", f"--num-cpus={cpus}"),
             *("--include-dashboard=false", "--disable-usage-stats", f"--temp-dir={self._temp}"),
+            # It would serve metrics to anyone on this machine, and there are no nodes to add.
+            "--no-monitor",
         ]
 
 
