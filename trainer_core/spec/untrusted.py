@@ -32,7 +32,7 @@ def refuse_if(check: Check, text: str) -> None:
 
 
 def python_fault(source: str) -> str | None:
-    """Why ``source`` is not a Python program, or None. Nothing is run."""
+    """Reason why ``source`` is not a Python program, or None. Nothing is run."""
     try:
         compile(source, "<source>", "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

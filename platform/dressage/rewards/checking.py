@@ -29,7 +29,7 @@ _kept: OrderedDict[tuple[str, bytes], str | None] = OrderedDict()
 
 
 def check_elsewhere(check: Check, text: str) -> str | None:
-    """What ``check`` says of ``text``; a text that exceeds a limit has that as its fault.
+    """Verdict of ``check`` on ``text``; a text that exceeds a limit has that as its fault.
 
     Raises:
         Problem: 429 or 503 if too many requests wait for a process, or there is none.

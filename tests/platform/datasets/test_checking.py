@@ -1,7 +1,6 @@
 """The process that reads, checks and stores an upload: as this process would, and nothing is left of it."""
 
 import gzip
-import gzip
 import io
 import json
 import threading

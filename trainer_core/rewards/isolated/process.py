@@ -224,7 +224,7 @@ class GradingProcess:
         return float(answer["value"])
 
     def check(self, check: Check, text: str, limits: GradeLimits) -> str | None:
-        """What ``check`` says of ``text``.
+        """Verdict of ``check`` on ``text``.
 
         Raises:
             JobTooHeavy: the check was ended for a limit of processor time or memory, or crashed its process: the same
@@ -238,7 +238,7 @@ class GradingProcess:
         return fault
 
     def _answer(self, job: GradeRequest | CheckRequest, what: str, limits: GradeLimits) -> dict[str, Any]:
-        """What the child answers. Raises GraderStopped and GraderBug. ``what``: the job in words."""
+        """Answer of the child. Raises GraderStopped and GraderBug. ``what``: the job in words."""
         message = pickle.dumps(job, protocol=pickle.HIGHEST_PROTOCOL)
         self.start()
         self._loaded = False

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 
 @dataclass
-class Allowance:
+class RequestAllowance:
     """What is left to one request."""
 
     key: str
@@ -16,14 +16,14 @@ class Allowance:
 CHECKS_S = 5.0
 """Processor time for the checks of all texts of one request."""
 
-_current: ContextVar[Allowance | None] = ContextVar("allowance", default=None)
+_current: ContextVar[RequestAllowance | None] = ContextVar("allowance", default=None)
 
 
 def begin(key: str) -> None:
     """Begin a request of ``key``, in its thread."""
-    _current.set(Allowance(key, CHECKS_S))
+    _current.set(RequestAllowance(key, CHECKS_S))
 
 
-def current() -> Allowance:
+def current() -> RequestAllowance:
     """The request's allowance; outside of requests, a new one each time."""
-    return _current.get() or Allowance("", CHECKS_S)
+    return _current.get() or RequestAllowance("", CHECKS_S)

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from trainer_core.spec.faults import join
 
 
-class Change(TypedDict):
+class ValueChange(TypedDict):
     """One value to set."""
 
     pointer: str
@@ -21,7 +21,7 @@ class Mend(TypedDict):
 
     label: str
     """What they do, as a button says it: "Set max_model_len to 512"."""
-    changes: list[Change]
+    changes: list[ValueChange]
 
 
 class FieldError(TypedDict):

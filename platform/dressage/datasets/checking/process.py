@@ -100,8 +100,8 @@ def _result(answer: dict[str, Any]) -> CheckResult:
         raise Problem(
             413,
             "File too large",
-            f"Reading the file takes more than {answer[_OUT_OF_TIME]} s of processor time: it has very many rows for its"
-            " size. Split it, or send it uncompressed. Nothing was stored.",
+            f"Reading the file takes more than {answer[_OUT_OF_TIME]} s of processor time: it has very many rows for "
+            "its size. Split it, or send it uncompressed. Nothing was stored.",
             code="file_takes_too_long",
         )
     if "os_error" in answer:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
-from dressage.common.api.errors import Change, FieldError, Mend
+from dressage.common.api.errors import ValueChange, FieldError, Mend
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.versions.storage import read_rows_at
 from dressage.policies.models import Policy
@@ -101,12 +101,12 @@ def _longer_sequences(spec: RunSpec, policy: Policy, needed: int) -> Mend | None
     length = min(length, policy.max_position_embeddings or length)
     if length < needed:
         return None
-    changes = [Change(pointer="/spec/rollout/engine/max_model_len", value=length)]
+    changes = [ValueChange(pointer="/spec/rollout/engine/max_model_len", value=length)]
     label = f"Set max_model_len to {length}"
     cut = spec.parallelism
     if length > cut.max_tokens_per_microbatch * cut.context_parallel_size:
         share = -(-length // cut.context_parallel_size)
-        changes.append(Change(pointer="/spec/parallelism/max_tokens_per_microbatch", value=share))
+        changes.append(ValueChange(pointer="/spec/parallelism/max_tokens_per_microbatch", value=share))
         label += f", and max_tokens_per_microbatch to {share}"
     return Mend(label=label, changes=changes)
 

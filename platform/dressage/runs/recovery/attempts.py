@@ -1,6 +1,5 @@
 """Attempts: a new one starts at the last good checkpoint; an old one is fenced. The run's row is locked."""
 
-from datetime import timedelta
 from itertools import takewhile
 
 from django.db import transaction
@@ -9,12 +8,10 @@ from django.utils import timezone
 
 from dressage.clusters import selectors as clusters
 from dressage.common.actors import Actor
-from dressage.common.api.problems import conflict
 from dressage.common.secrets import secret_hash
 from dressage.runs.enqueue import enqueue_reconcile, enqueue_start, enqueue_stop
 from dressage.runs.facts.findings import forget_after
 from dressage.runs.life.lifecycle import transition
-from dressage.runs.link.auth import require_current
 from dressage.runs.models import Attempt, Checkpoint, Run
 from dressage.runs.needs.choice import reservation_of
 from dressage.runs.recovery.checkpoints import good_checkpoints
@@ -109,22 +106,6 @@ def give_up_lease(run: Run, attempt: Attempt, reason: str) -> bool:
     Attempt.objects.filter(pk=attempt.pk).update(lease_expires_at=Now())
     enqueue_reconcile()
     return True
-
-
-@transaction.atomic
-def report_lost(attempt_id: int, reason: str) -> None:
-    """Note that the cluster has found the controller of an attempt dead.
-
-    Raises:
-        Problem: 409 if the attempt is over, has not begun, or has synced in the last ``QUIET_S``. Nothing was changed.
-    """
-    run = Run.objects.select_for_update(of=("self",)).get(attempts=attempt_id)
-    attempt = Attempt.objects.annotate(since=Now() - timedelta(seconds=QUIET_S)).get(pk=attempt_id)
-    require_current(attempt, run)
-    if attempt.last_sync_at is None or attempt.last_sync_at > attempt.since:
-        raise conflict(f"Attempt {attempt.number} is alive, or has not begun.", code="attempt_lives")
-    if not attempt.end_reason:
-        give_up_lease(run, attempt, reason)
 
 
 def replace(run: Run, attempt: Attempt, why: str) -> None:

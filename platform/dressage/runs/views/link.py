@@ -14,13 +14,14 @@ from dressage.runs.link.auth import IsOwnRun, LinkAuthentication, require_curren
 from dressage.runs.link.bundle import hand_out
 from dressage.runs.link.cluster import ClusterAuthentication, IsCluster
 from dressage.runs.link.datasets import send_dataset, send_difficulty
+from dressage.runs.link.lost import report_lost
 from dressage.runs.link.parser import LinkParser
 from dressage.runs.link.sync import sync
 from dressage.runs.link.traces import TraceParser, take_trace
 from dressage.runs.link.version import VersionedLinkView
 from dressage.runs.models import Attempt
 from dressage.runs.needs.references import dataset_references
-from dressage.runs.recovery.attempts import fail_attempt, report_lost
+from dressage.runs.recovery.attempts import fail_attempt
 from dressage.runs.tokens import link_token
 from dressage.teams.models import Team
 from trainer_core.link.admission import Admission

@@ -67,7 +67,7 @@ class JsonSchemaGrader(GraderModel):
 
 
 def schema_fault(text: str) -> str | None:
-    """Why the JSON ``text`` is not a schema that can be applied, or None."""
+    """Reason why the JSON ``text`` is not a schema that can be applied, or None."""
     try:
         schema = json.loads(text)
         if (fault := first_fault(schema)) is not None:

@@ -32,7 +32,7 @@ def check_pattern(pattern: str) -> str:
 
 
 def pattern_fault(pattern: str) -> str | None:
-    """Why ``pattern`` is not a regular expression, or None."""
+    """Reason why ``pattern`` is not a regular expression, or None."""
     try:
         regex.compile(pattern)
     except (regex.error, RecursionError, OverflowError, ValueError) as error:
