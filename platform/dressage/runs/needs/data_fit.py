@@ -8,7 +8,7 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
-from dressage.common.api.errors import ValueChange, FieldError, Mend
+from dressage.common.api.errors import FieldError, Mend, ValueChange
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.versions.storage import read_rows_at
 from dressage.policies.models import Policy
