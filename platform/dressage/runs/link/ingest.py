@@ -119,7 +119,9 @@ class Ingest:
         known = {} if step == self.attempt.resume_step + 1 else summary.get("times", {})
         times = with_step(known, data.seconds, data.metrics)
         summary |= {"seconds_per_step": pace, "reward": finite(data.metrics.get("critic/score/mean")), "times": times}
-        summary["ledger"] = None if data.ledger is None else {"step": step, **data.ledger.model_dump()}
+        summary.pop("ledger", None)  # a worker of before has none, and an older one would be of another step
+        if data.ledger is not None:
+            summary["ledger"] = {"step": step, **data.ledger.model_dump()}
         run.summary = summary
         self._point(event, step, data.metrics, data.seconds)
 
