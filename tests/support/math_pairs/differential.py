@@ -79,6 +79,9 @@ def one_way(gold: str, answer: str) -> bool:
     trees = tree_of(gold), tree_of(answer)
     if None in trees or _LABEL.search(gold) or _LABEL.search(answer):
         return True
+    named_items = [_item_names(tree) for tree in trees if tree is not None]
+    if max(map(len, named_items)) > 1 and not all(named_items):  # names may be left out of a list, and never added
+        return True
     parts = [one for tree in trees if tree is not None for one in walk(tree)]
     if re.search(r"\(-1\)\^", gold + answer):  # has values at whole numbers alone: others may answer it
         return True
@@ -98,7 +101,13 @@ def _says(text: str) -> tuple[object, ...]:
         kind,
         tree.head if name is None else "",
         value.text if value.head in ("quantity", "tuple", "time", "list") else "",
+        _item_names(value),
     )
+
+
+def _item_names(tree: Node) -> frozenset[str]:
+    """The names of a list's items."""
+    return frozenset(filter(None, (named(part)[0] for part in tree.parts))) if tree.head == "list" else frozenset()
 
 
 def _changed(gold: str, answer: str) -> Iterator[Claim]:

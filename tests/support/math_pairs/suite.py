@@ -11,6 +11,7 @@ from tests.support.math_pairs import (
     branches,
     by_hand,
     chosen,
+    contests,
     neighbours,
     numbers,
     reviewed,
@@ -51,6 +52,8 @@ PLAIN: tuple[Family, ...] = (
     strangers.strange_boxes,
     neighbours.mended_boxes,
     neighbours.unseen_boxes,
+    contests.contest_boxes,
+    contests.unseen_contest_boxes,
 )
 """Families of boxed answers under the grader's defaults."""
 WHOLE: Mapping[Family, Mapping[str, Any]] = {

@@ -23,7 +23,7 @@ OVER: Final = ("/", "\\div")
 RELATIONS: Final = {
     "=": "=", "<": "<", ">": ">", "\\le": "<=", "\\leq": "<=", "\\leqslant": "<=", "\\ge": ">=", "\\geq": ">=",
     "\\geqslant": ">=", "\\ne": "!=", "\\neq": "!=", "\\lt": "<", "\\gt": ">", "\\in": "in", "\\approx": "~",
-    "\\equiv": "=mod",
+    "\\equiv": "=mod", "\\parallel": "parallel", "\\perp": "perpendicular",
 }  # fmt: skip
 SETS: Final = {"\\cup": "union", "\\cap": "intersection", "\\setminus": "difference", "\\backslash": "difference"}
 CURRENCIES: Final = {"$": "dollar", "€": "euro", "£": "£", "¥": "yen"}

@@ -18,7 +18,7 @@ _SIGNS = {
     "〔": "[", "〕": "]", "“": '"', "”": '"', "⌊": r"\lfloor ", "⌋": r"\rfloor ", "⌈": r"\lceil ", "⌉": r"\rceil ",
     "→": r"\to ", "α": r"\alpha ", "β": r"\beta ", "γ": r"\gamma ", "δ": r"\delta ", "ε": r"\epsilon ",
     "θ": r"\theta ", "λ": r"\lambda ", "μ": r"\mu ", "ρ": r"\rho ", "σ": r"\sigma ", "τ": r"\tau ", "φ": r"\phi ",
-    "ϕ": r"\phi ", "ω": r"\omega ", "Δ": r"\Delta ", "Ω": r"\Omega ",
+    "¢": r"\text{ cents}", "⊥": r"\perp ", "ϕ": r"\phi ", "ω": r"\omega ", "Δ": r"\Delta ", "Ω": r"\Omega ",
 }  # fmt: skip
 _SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿⁱ"
 _SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉"
@@ -28,6 +28,8 @@ _LOWERED = str.maketrans(_SUPERSCRIPTS, "0123456789+-ni")
 _RAISED = str.maketrans(_SUBSCRIPTS, "0123456789")
 _THIN_SPACES = dict.fromkeys((0x2009, 0x202F, 0x2006, 0x2008, 0x200A), "\\,")
 _OTHER = re.compile(r"[^\x00-\x7f]")
+_BETWEEN_CIRCLES = re.compile("(?<=[①-⑳])(?=[①-⑳])")
+"""①③ names two statements, and is no thirteen."""
 
 
 def ascii_mathematics(text: str) -> str:
@@ -37,7 +39,7 @@ def ascii_mathematics(text: str) -> str:
     text = text.translate(_INVISIBLE).translate(_THIN_SPACES)
     text = _RUN_ABOVE.sub(lambda run: f"^{{{run.group().translate(_LOWERED)}}}", text)
     text = _RUN_BELOW.sub(lambda run: f"_{{{run.group().translate(_RAISED)}}}", text)
-    return _OTHER.sub(_one, text)
+    return _OTHER.sub(_one, _BETWEEN_CIRCLES.sub(", ", text))
 
 
 def _one(match: re.Match[str]) -> str:

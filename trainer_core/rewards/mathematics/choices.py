@@ -29,7 +29,7 @@ _STATED = re.compile(
     r"|\b(?:it is|it's|must be|therefore,?|thus,?|so,?|hence,?)\b"
     r"|\bréponse\b[^.\n]{0,30}?\best(?:\s+la)?|\bAntwort\b[^.\n]{0,30}?\bist|\brespuesta\b[^.\n]{0,30}?\bes"
     r"|(?:正解|答え|解答)(?:は|：|:)"
-    r"|答案(?:选|是|为|:|：)*|(?:选择|故选|应选|选)[:：]*)\s*"
+    r"|答案(?:选|是|为|:|：)*|正确的?(?:答案|选项|说法|结论|一项)?(?:应该?)?(?:是|为)[:：]*|(?:选择|故选|应选|选)[:：]*)\s*"
     r"(?:(?:option|choice|letter|answer)\s+|选项)?",
     re.IGNORECASE,
 )
@@ -42,9 +42,13 @@ _BEGINS_RIGHT = re.compile(
     r"(?=\s*(?:[.!,;]|$)|\s+(?:because|since)\b)"
 )
 """A sentence or clause such as "B is correct", which begins with the letter."""
+_RIGHT_IN_CHINESE = re.compile(
+    r"(?<![A-J、和与及或])(?:选项|選項)?\s?([A-J])\s?(?:选?项|選項)?(?:是|为|為)?(?:正确|正確)(?!吗|嗎|与否|與否|的?说法)"
+)
+"""A letter that is called right in Chinese: "D项正确". Behind another letter it is one of several."""
 _SUPPOSED = re.compile(
     r"\b(?:if|not|never|whether|unless|suppose|supposing|assume|assuming|claims?|claimed|thinks|thought|says|said"
-    r"|believes|cannot|(?:false|wrong|untrue)\s+that)\b|n['’]t\b",
+    r"|believes|cannot|(?:false|wrong|untrue)\s+that)\b|n['’]t\b|若|如果|假设|假如|倘若|当|并非|不能|未必|是否|要使|以为|误认",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"[.!?;\n]")
@@ -55,7 +59,7 @@ _UNDER_A_CONDITION = re.compile(
 _PREDICATE = re.compile(
     r"[)\]]?[ \t]*(?:[=<>≠≤≥+*/^]|(?:fails?|cannot|can['’]t|won['’]t)\b"
     r"|(?:is|are|was|can|could|does|did|do|must|has|would|should|may|might|will)(?:n['’]t)?\b"
-    r"|(?:选?项|選項)?(?:不(?!(?:仅|但|只))|并不|并非|是?错|排除|明显不)|以外|では(?:ない|ありません|なく)|じゃない|でない|(?:est|ist|es)\s)",
+    r"|(?:选?项|選項)?(?:均|都|皆|全)?(?:不(?!(?:仅|但|只))|并不|并非|是?错|排除|明显不)|以外|では(?:ない|ありません|なく)|じゃない|でない|(?:est|ist|es)\s)",
     re.IGNORECASE,
 )
 """What makes a letter the subject of a sentence or a part of a formula: "B is too small", "C = 5"."""
@@ -72,7 +76,11 @@ _LETTER = re.compile(r"[(\[]\s*([A-J])\s*[)\]]|([A-J])(?![A-Za-z0-9'’])")
 _ANOTHER = re.compile(
     r"[)\].]?\s*(?:,?\s*(?:or|and|and/or|或|和|oder|und|ou|et|o|y)\s+|\s*(?:または|か|或者?|和|及|与|跟)\s*|[,、]\s*|/\s*)[(\[]?\s*[A-J](?![A-Za-z'’])"
 )
-_LINE = re.compile(r"[(\[]?([A-J])[)\]]?[.:]?|[(\[]([A-J])[)\]].{0,200}|([A-J])[).:]\s.{0,200}")
+_MORE_LETTERS = re.compile(r"\A(?:\s?[、,和及与]\s?[A-J](?![A-Za-z])){1,9}")
+_LINE = re.compile(
+    r"(?:(?:[Oo]ption|[Cc]hoice|OPTION|CHOICE)\s{1,3}|选项\s?)?"
+    r"(?:[(\[]?([A-J])[)\]]?[.:]?|[(\[]([A-J])[)\]].{0,200}|([A-J])[).:]\s.{0,200})"
+)
 _LONGEST = 20_000
 
 
@@ -148,7 +156,8 @@ def _stated(text: str) -> str | None:
     for praise in _CALLED_RIGHT.finditer(text, place):
         found = praise[1] if praise[1].isupper() and not _is_supposed(text, praise, _CLAUSE) else found
     if found is None and not place:
-        called = {praise[1] for praise in _BEGINS_RIGHT.finditer(text) if not _is_supposed(text, praise, _SENTENCE)}
+        praises = [*_BEGINS_RIGHT.finditer(text), *_RIGHT_IN_CHINESE.finditer(text)]
+        called = {praise[1] for praise in praises if not _is_supposed(text, praise, _SENTENCE)}
         found = None if not called else called.pop() if len(called) == 1 else ""
     return found
 
@@ -158,7 +167,7 @@ def _names_another(rest: str) -> bool:
     other = _ANOTHER.match(rest)
     if other is None:
         return False
-    behind = rest[other.end() :]
+    behind = _MORE_LETTERS.sub("", rest[other.end() :], count=1)
     return not _PREDICATE.match(behind) or _PREDICATE_RIGHT.match(behind) is not None
 
 

@@ -4,10 +4,14 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
+from trainer_core.rewards.mathematics.choices import LETTERS
+from trainer_core.rewards.mathematics.constants import with_constant_of
 from trainer_core.rewards.mathematics.coordinates import by_letter, by_parts
+from trainer_core.rewards.mathematics.joining import joined
+from trainer_core.rewards.mathematics.number_line import on_number_line
 from trainer_core.rewards.mathematics.precision import same_numbers
 from trainer_core.rewards.mathematics.rebuilding import as_set, constant_values, expanded, named
-from trainer_core.rewards.mathematics.renaming import renamed
+from trainer_core.rewards.mathematics.renaming import renamed, without_numbers_for, without_variable
 from trainer_core.rewards.mathematics.subjects import subjects
 from trainer_core.rewards.mathematics.times import same_times
 from trainer_core.rewards.mathematics.tree import (
@@ -33,6 +37,9 @@ _MOST_MATCHED = 100
 """Items of sets and lists that are compared each with each; of larger ones, only equally written items are equal."""
 _UNORDERED = ("set", "list")
 _NAMING = ("relation", "list", "builder")
+_SEVERAL = {"union", "difference", "intersection", "list", "builder"}
+"""Forms in which sets of numbers are written in more than one way."""
+_POSITIONS = ("parallel", "perpendicular")
 
 
 class AlgebraNeededError(Exception):
@@ -62,9 +69,11 @@ class _Comparison:
             return True
         if "words" in (gold.head, answer.head):
             return self._words(gold, answer)
-        gold, answer = self._settled(gold), self._settled(answer)
+        gold, answer = self._settled(joined(gold)), self._settled(joined(answer))
         gold, answer = by_parts(gold, answer), by_parts(answer, gold)
+        answer = without_numbers_for(answer, gold)
         if gold.head in _NAMING and answer.head in _NAMING:
+            gold, answer = without_variable(gold), without_variable(answer)
             answer = renamed(answer, gold)
             gold = renamed(gold, answer)
         if not subjects(gold).agree(subjects(answer)):
@@ -75,7 +84,7 @@ class _Comparison:
         gold, answer = self._unnamed(gold, answer)
         relations = gold, answer
         gold, answer = as_set(gold), as_set(answer)
-        if gold.key == answer.key:
+        if gold.key == answer.key or self._same_on_line(*relations):
             return True
         if gold.head != answer.head and relations[0].head == relations[1].head == "relation":
             return self._relations(*relations)  # "-x > 0" describes no interval that could be read off
@@ -92,8 +101,15 @@ class _Comparison:
         if is_number(gold) and is_number(answer):
             return same_numbers(gold, answer)
         if is_scalar(gold) and is_scalar(answer):
-            return self._algebra(gold, _with_constant_of(gold, answer))
+            return self._algebra(gold, with_constant_of(gold, answer))
         return self._structures(gold, answer)
+
+    def _same_on_line(self, gold: Node, answer: Node) -> bool:
+        """Whether both are one set of numbers, if one of them is written with several conditions or sets."""
+        if not {gold.head, answer.head} & _SEVERAL:
+            return False
+        ours = on_number_line(gold)
+        return ours is not None and ours == on_number_line(answer)
 
     def _settled(self, tree: Node) -> Node:
         r"""``\binom52 = 10`` as 10: the last value of a chain of equal constants. A false chain stays a relation."""
@@ -114,6 +130,8 @@ class _Comparison:
         if gold.head == answer.head:
             return gold.text == answer.text or _are_letters(gold, answer)
         words, other = (gold, answer) if gold.head == "words" else (answer, gold)
+        if words.parts and _are_chosen(words, other):
+            return True
         if not words.parts or not is_scalar(other):
             name, value = named(other)
             return name == "" and value.head == "words" and value.text == words.text
@@ -134,6 +152,8 @@ class _Comparison:
     def _relations(self, gold: Node, answer: Node) -> bool:
         if len(gold.parts) != len(answer.parts):
             return False
+        if gold.text in _POSITIONS:
+            return gold.text == answer.text and self._unordered(gold.parts, answer.parts, False)
         if len(gold.parts) == 2:
             return all(is_scalar(part) for part in (*gold.parts, *answer.parts)) and self._algebra(gold, answer)
         return gold.text == answer.text and self._ordered(gold.parts, answer.parts)
@@ -197,18 +217,18 @@ class _Comparison:
         )
 
     def _lists(self, gold: Node, answer: Node) -> bool:
-        if self._names_matter(gold, answer):
-            ordered = not any(tree.head == "set" or tree.text == "or" for tree in (gold, answer))
-            return ordered and self._ordered(gold.parts, answer.parts)
+        ours, theirs = _names(gold), _names(answer)
+        if max(len(ours), len(theirs)) > 1:
+            if (gold.text == "or") != (answer.text == "or") or "set" in (gold.head, answer.head):
+                return False
+            if not theirs:  # the gold answer's names say in which order the values stand
+                return self._ordered(by_letter(gold.parts), answer.parts)
+            if not ours:  # values of one unknown, in any order, are no values of several unknowns
+                return False
         as_sets = "set" in (gold.head, answer.head)
         golds = [one for part in gold.parts for one in expanded(part)]
         answers = [one for part in answer.parts for one in expanded(part)]
         return self._unordered(golds, answers, as_sets)
-
-    def _names_matter(self, gold: Node, answer: Node) -> bool:
-        """Whether one side names its items differently, as in "x=3, y=4", and the other does not."""
-        counts = [len({name for part in tree.parts if (name := named(part)[0])}) for tree in (gold, answer)]
-        return max(counts) > 1 and min(counts) == 0
 
     def _unordered(self, golds: Sequence[Node], answers: Sequence[Node], as_sets: bool) -> bool:
         if max(len(golds), len(answers)) > _MOST_MATCHED:
@@ -268,6 +288,20 @@ _SETS = {symbol(name).key for name in ("emptyset", "reals", "integers", "natural
 _PI_OVER_180 = product([PI, number(Fraction(1, 180))])
 
 
+def _names(tree: Node) -> set[str]:
+    """Names that the items of a list have."""
+    return {name for part in tree.parts if (name := named(part)[0])}
+
+
+def _are_chosen(words: Node, other: Node) -> bool:
+    """Whether ``ACD`` and ``A, C, D`` are the same letters of choices."""
+    letters = [part.text for part in words.parts[0].parts] if words.parts else []
+    if other.head not in _UNORDERED or not all(len(letter) == 1 and letter in LETTERS for letter in letters):
+        return False
+    is_choice = letters == sorted(set(letters)) and words.text.upper() == "".join(letters)
+    return is_choice and sorted(part.text for part in other.parts if part.head == "symbol") == letters
+
+
 def _are_letters(gold: Node, answer: Node) -> bool:
     """Whether ``xy`` and ``yx`` are the same letters side by side: words have a vowel, in which case order counts."""
     if not (gold.parts and answer.parts) or set(gold.text + answer.text) & set("aeiou"):
@@ -283,17 +317,6 @@ def _items(trees: Sequence[Node]) -> list[Node]:
         for part in value.parts if value.head in _UNORDERED else (value,):
             found += expanded(part)
     return found
-
-
-def _with_constant_of(gold: Node, answer: Node) -> Node:
-    """The answer with its constant of integration, C or c, written as the gold one writes it."""
-    for ours, theirs in (("C", "c"), ("c", "C")):
-        is_added = symbol(ours) in gold.parts and symbol(theirs) in answer.parts and gold.head == answer.head == "sum"
-        if is_added and theirs not in symbols(gold) and ours not in symbols(answer):
-            renamed = [symbol(ours) if part.key == symbol(theirs).key else part for part in answer.parts]
-            if all(theirs not in symbols(part) for part in renamed):
-                return node("sum", sorted(renamed, key=lambda part: part.key))
-    return answer
 
 
 def _in_base_units(quantity: Node) -> Node:

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from trainer_core.rewards.mathematics import atoms
 from trainer_core.rewards.mathematics.characters import ascii_mathematics
+from trainer_core.rewards.mathematics.chemistry import chemical_formula
 from trainer_core.rewards.mathematics.rebuilding import REALS
 from trainer_core.rewards.mathematics.stream import Stream
 from trainer_core.rewards.mathematics.structures import Structures
@@ -40,6 +41,11 @@ _NO_VALUES = {
     "極限不存在", "existiert nicht", "n'existe pas", "no existe", "não existe", "non esiste", "не существует",
     "存在しない",
 }  # fmt: skip
+_NO_SOLUTION = node("words", [], "no solution")
+_NO_SOLUTIONS = {
+    "no solution", "no solutions", "there is no solution", "there are no solutions", "no solution exists",
+    "no solutions exist", "无解", "無解", "keine lösung", "pas de solution", "sin solución",
+}  # fmt: skip
 _ABBREVIATED = re.compile(r"[Dd]\.? ?[Nn]\.? ?[Ee]\.?")
 _COPULAS = ("です", "である")
 _BETWEEN_WORDS = {",", ";", "-", "'", ".", "!", "?", "&", "/", "(", ")"}
@@ -66,6 +72,8 @@ def _read(text: str) -> Node:
         return node("digits", [], f"{match[1].upper()}_{base}")
     if _ABBREVIATED.fullmatch(bare):
         return _NO_VALUE
+    if (formula := chemical_formula(bare)) is not None:
+        return node("words", [], formula)
     found = _trimmed(tokens(text))
     if not found:
         raise UnreadableError("nothing")
@@ -155,6 +163,8 @@ def _phrase(part: list[Token]) -> Node:
     only, phrase = part[0], plain(part)
     if phrase in _NO_VALUES:
         return _NO_VALUE
+    if phrase in _NO_SOLUTIONS:
+        return _NO_SOLUTION
     if len(part) == 1 and (only.kind == "letter" or len(only.text) == 1):
         return symbol(only.text)
     if len(part) == 1 and not only.in_text and len(only.text) <= 6:

@@ -83,6 +83,8 @@ def as_set(tree: Node) -> Node:
         if condition.head == "relation" and condition.text == "=" and condition.parts[0].key == variable.key:
             return node("set", [condition.parts[1]])
         return tree
+    if tree.head == "list" and _has_several_unknowns(tree):
+        return tree
     if tree.head == "list" and tree.text == "or":
         parts = [as_set(part) for part in tree.parts]
         if all(part.head in ("tuple", "union") for part in parts):
@@ -98,6 +100,12 @@ def as_set(tree: Node) -> Node:
     if tree.head == "difference" and tree.parts[0].key == REALS.key and tree.parts[1].head == "set":
         return _without_points(tree)
     return tree
+
+
+def _has_several_unknowns(tree: Node) -> bool:
+    """Whether conditions are about several letters, as in "x < 0 or y > 2", which describes no set of numbers."""
+    bounded = [part for part in tree.parts if part.head == "relation"]
+    return len({one.text for part in bounded for one in part.parts if is_variable(one) and one.key != REALS.key}) > 1
 
 
 def _both(tree: Node) -> Node:
@@ -188,6 +196,8 @@ def named(tree: Node) -> tuple[str | None, Node]:
         return left.text.removeprefix("vec($").removesuffix(")"), right
     if left.head == "call" and left.text.startswith("of "):
         return left.key, right
+    if _is_of_angle(left) and not _variables(right):
+        return left.key, right
     if _is_derivative(left):
         return _prime(left) or left.key, right
     if _is_applied(left, right):
@@ -197,6 +207,16 @@ def named(tree: Node) -> tuple[str | None, Node]:
     if left.head in ("tuple", "product") and right.head in ("tuple", "list"):
         return left.key, right
     return None, tree
+
+
+def _is_of_angle(left: Node) -> bool:
+    r"""Whether ``left`` is a circular function of an angle, such as ``\sin A``; one of x is a part of an equation."""
+    if left.head != "call" or left.text not in _CIRCULAR or len(left.parts) != 1:
+        return False
+    angle = left.parts[0]
+    if angle.head == "product":
+        return all(is_variable(part) and part.text.isupper() for part in angle.parts)
+    return is_variable(angle) and (angle.text.isupper() or angle.text in _ANGLES or angle.text.startswith("angle "))
 
 
 def _is_applied(left: Node, right: Node) -> bool:
@@ -237,6 +257,8 @@ def _measured(left: Node) -> str | None:
     return f"size of {inner.key}" if letters and measures else None
 
 
+_CIRCULAR = {"sin", "cos", "tan", "cot", "sec", "csc"}
+_ANGLES = {"alpha", "beta", "gamma", "delta", "theta", "phi", "omega"}
 _SEGMENT = "overline(product:"
 
 

@@ -21,7 +21,7 @@ def renamed(tree: Node, other: Node) -> Node:
 
 
 def _with_bound_letter(tree: Node, other: Node) -> Node:
-    ours, theirs = _bound_letter(tree), _bound_letter(other)
+    ours, theirs = bound_letter(tree), bound_letter(other)
     if ours is None or theirs is None or ours == theirs:
         return _without_numbers(tree, other) if tree.head == "list" and tree.text != "or" else tree
     if theirs in symbols(tree):
@@ -29,7 +29,7 @@ def _with_bound_letter(tree: Node, other: Node) -> Node:
     return replaced(tree, ours, symbol(theirs))
 
 
-def _bound_letter(tree: Node) -> str | None:
+def bound_letter(tree: Node) -> str | None:
     """The letter of "2k, where k is a whole number", or of a set in braces."""
     if tree.head == "builder":
         first = tree.parts[0]
@@ -50,6 +50,24 @@ def _whole(tree: Node) -> str | None:
     return tree.parts[0].text if is_membership and tree.parts[1].key in _WHOLE_NUMBERS else None
 
 
+def without_variable(tree: Node) -> Node:
+    r"""``\{x \mid x=2k, k\in\mathbb{Z}\}`` as ``\{2k \mid k\in\mathbb{Z}\}``."""
+    if tree.head != "builder" or not is_variable(tree.parts[0]) or tree.parts[1].head != "list":
+        return tree
+    variable, conditions = tree.parts[0], tree.parts[1].parts
+    first, rest = conditions[0], conditions[1:]
+    is_value = first.head == "relation" and first.text == "=" and first.parts[0].key == variable.key
+    if not is_value or any(variable.text in symbols(one) for one in (first.parts[1], *rest)):
+        return tree
+    return node("builder", [first.parts[1], rest[0] if len(rest) == 1 else node("list", rest, tree.parts[1].text)])
+
+
+def without_numbers_for(tree: Node, gold: Node) -> Node:
+    """``x_1 = 1, x_2 = -3`` as ``x = 1 or x = -3`` where the gold answer is a set or a list that names nothing."""
+    is_bare = gold.head == "set" or (gold.head == "list" and not any(named(part)[0] for part in gold.parts))
+    return _without_numbers(tree, None) if is_bare and tree.head == "list" and tree.text != "or" else tree
+
+
 def _as_function(tree: Node, other: Node) -> Node:
     """``y = 2x + 1`` and ``f(t) = 2t + 1`` as ``f(x) = 2x + 1``, which ``other`` is."""
     name, value = tree.parts
@@ -67,15 +85,15 @@ def _as_function(tree: Node, other: Node) -> Node:
     return replaced(tree, name.parts[0].text, parameter)
 
 
-def _without_numbers(tree: Node, other: Node) -> Node:
-    """``x_1 = 1, x_2 = -3`` as ``x = 1 or x = -3``, where ``other`` speaks of x."""
+def _without_numbers(tree: Node, other: Node | None) -> Node:
+    """``x_1 = 1, x_2 = -3`` as ``x = 1 or x = -3``, where ``other`` speaks of x or is None."""
     found = [_NUMBERED.fullmatch(named(part)[0] or "") for part in tree.parts]
     letters = {match[1] for match in found if match}
     numbers = sorted(int(match[2]) for match in found if match)
     if len(letters) != 1 or numbers != list(range(1, len(tree.parts) + 1)) or len(numbers) < 2:
         return tree
     letter = letters.pop()
-    if not _speaks_of(letter, other):
+    if other is not None and not _speaks_of(letter, other):
         return tree
     return node("list", [node("relation", [symbol(letter), named(part)[1]], "=") for part in tree.parts], "or")
 

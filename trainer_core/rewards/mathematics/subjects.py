@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from trainer_core.rewards.mathematics.rebuilding import PROPORTION, is_variable, named
+from trainer_core.rewards.mathematics.renaming import bound_letter
 from trainer_core.rewards.mathematics.tree import Node
 
 _NOTHING_SAID = {
@@ -39,7 +40,8 @@ def subjects(tree: Node) -> Subjects:
         case "congruence":
             return Subjects(frozenset([tree.text])) if tree.text else NOTHING
         case "list" | "tuple":
-            parts = [subjects(part) for part in tree.parts]
+            bound = bound_letter(tree) if tree.head == "list" else None
+            parts = [subjects(part) for part in (tree.parts[:-1] if bound else tree.parts)]
             return Subjects(
                 frozenset().union(*(part.letters for part in parts)), frozenset().union(*(part.words for part in parts))
             )

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Literal
 
 from trainer_core.rewards.mathematics.characters import ascii_mathematics
+from trainer_core.rewards.mathematics.spelling import respelled
 from trainer_core.rewards.mathematics.tree import UnreadableError
 
 Kind = Literal["number", "letter", "word", "command", "sign"]
@@ -50,29 +51,12 @@ _SEPARATOR = r"(?:,\\!|,|\{,\}|\\,|\\ |~| |\\!)"
 _WHOLE = re.compile(r"[1-9]\d{0,2}(?P<first>" + _SEPARATOR + r")\d{3}(?:(?P=first)\d{3})*(?![\d])(?!,\d|\{,\}\d)")
 _SPACED = re.compile(r"[1-9]\d{0,2}(?P<first>\\,|\\ |~)\d{3}(?:(?P=first)\d{3})*(?=\{,\}\d{1,2}(?!\d))")
 """Thousands set apart by spaces, in front of a decimal comma."""
-_THIN_GROUPS = re.compile(r"(?<=\d)(,|\{,\})\s*(?:\\!\s*)+(?=\d{3}(?!\d))")
-"""Comma and negative space between thousands, with any other spaces."""
 _DIGITS = re.compile(r"\d+")
 _PLACES = re.compile(r"\{?\.\}?(\d+)")
 _DECIMAL_COMMA = re.compile(r"\{,\}(\d+)(?!,|\{,\})")
 _REPEATING = re.compile(r"\.?(?:\\(?:overline|bar|dot|overparen)\s*\{(\d+)\}|(?<=[.\d])\((\d+)\)(?![\d.]))")
 _POWER = re.compile(r"[eE]([-+]?\d{1,5})(?![\d.A-Za-z])")
 _ELLIPSIS = re.compile(r"\s*(?:\.\.\.|\\[lc]?dots(?![A-Za-z]))")
-_NAMED_BRACKET = re.compile(r"\\([lr]brac[ek])(?![A-Za-z])")
-_UNIT_FRACTION = re.compile(
-    r"\\[dt]?frac\s*\{\s*\\(?:text|mathrm)\{([A-Za-z ]{1,30})\}\s*\}"
-    r"\s*\{\s*\\(?:text|mathrm)\{([A-Za-z ]{1,30})\}\s*((?:\^\{?\d\}?)?)\s*\}"
-)
-_COLON = re.compile(r"\{:\}|\\colon(?![A-Za-z])|\\(?:text|mathrm)\s*\{\s*:\s*\}")
-_NORM = re.compile(r"\\[lr]?Vert(?![A-Za-z])")
-_HALF_OF_A_DAY = re.compile(
-    r"(?<=\d)(?:\s|~|\\[,;: ])*(?:([AaPp])\.\s?[Mm](?:\.|(?![A-Za-z]))|(?<!\\)(p)m(?=\s*(?:$|[.,;}$)])))"
-)
-"""The "a.m." of a time, outside of text; and a "pm" that no number follows, which would be a sign without its
-backslash."""
-_HALVES = {"上午": "am", "下午": "pm", "午前": "am", "午後": "pm", "晚上": "pm", "오전": "am", "오후": "pm"}
-_HALF_IN_FRONT = re.compile(rf"({'|'.join(_HALVES)})\s*(\d{{1,2}}:\d\d)")
-_SUM_DOTS = re.compile(r"(?<=\+)\s*(?:\.\.\.|…)\s*(?=\+)")
 _COMMAND = re.compile(r"\\([A-Za-z]+)\*?|\\(.)", re.DOTALL)
 _ASCII_RUN = re.compile(r"[A-Za-z]+")
 _TEXT_RUN = re.compile(r"[^\W\d_]+(?:['’.\-][^\W\d_]+)*(?:(?<=\.[A-Za-z])\.)?")
@@ -94,30 +78,11 @@ def tokens(text: str) -> list[Token]:
     """
     if len(text) > LONGEST:
         raise UnreadableError(f"more than {LONGEST} characters")
-    text = _respelled(ascii_mathematics(text))
+    text = respelled(ascii_mathematics(text))
     found = list(_scan(_without_dollars(text), False, 0))
     if len(found) > _MOST_TOKENS:
         raise UnreadableError(f"more than {_MOST_TOKENS} parts")
     return found
-
-
-def _respelled(text: str) -> str:
-    """``text`` with one spelling for what LaTeX and people write in several."""
-    text = _THIN_GROUPS.sub(r",\\!", _NAMED_BRACKET.sub(_bracket, text))
-    text = _UNIT_FRACTION.sub(r"\\text{\1}/\\text{\2}\3", text)
-    text = _HALF_OF_A_DAY.sub(
-        lambda half: f"\\text{{ {half[1] or half[2]}m}}", _COLON.sub(":", _NORM.sub(r"\\|", text))
-    )
-    text = _HALF_IN_FRONT.sub(_behind, text)
-    return _SUM_DOTS.sub(r"\\cdots ", text)
-
-
-def _behind(match: re.Match[str]) -> str:
-    return f"{match[2]}\\text{{ {_HALVES[match[1]]}}}"
-
-
-def _bracket(match: re.Match[str]) -> str:
-    return {"lbrace": r"\{", "rbrace": r"\}", "lbrack": "[", "rbrack": "]"}[match[1]]
 
 
 def plain(found: list[Token]) -> str:
@@ -159,7 +124,7 @@ def _scan(text: str, in_text: bool, depth: int) -> Iterator[Token]:
             start = wrapped.end() - (text[wrapped.end() - 1] == "{")
             end = closing(text, start)
             inner = text[start + 1 : end]
-            is_text = wrapped.re is _TEXT and "\\" not in _PLAIN_IN_TEXT.sub("", inner)
+            is_text = wrapped.re is _TEXT and not any(sign in _PLAIN_IN_TEXT.sub("", inner) for sign in "\\_")
             yield from _with_gap(_scan(inner.replace("$", " "), is_text, depth + 1), gap or is_text)
             position, gap = end + 1, is_text
             continue

@@ -30,7 +30,7 @@ _OTHERS: Final = (
     "pound-sterling £ GBP", "yen ¥ 円 yuan 元", "newton newtons N", "joule joules J", "watt watts W", "volt volts V",
     "ampere amperes amp amps A", "hertz Hz", "pascal pascals Pa", "kelvin K", "mole moles mol", "ohm ohms Omega",
     "celsius °C", "fahrenheit °F", "unit units", "person people persons", "child children", "man men", "woman women",
-    "mph", "year years yr yrs", "month months", "am a.m", "pm p.m",
+    "mph", "year years yr yrs", "month months", "am a.m", "pm p.m", "th st nd rd",
 )  # fmt: skip
 _PREFIXED: Final = {
     "newton": "kN mN MN", "joule": "kJ mJ MJ", "watt": "kW mW MW GW", "volt": "kV mV", "ampere": "mA",

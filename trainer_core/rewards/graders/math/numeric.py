@@ -13,8 +13,8 @@ from trainer_core.rewards.reasons import tell
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
 
-_CJK = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff01-\uff5e"
-"""Signs that stand beside numbers without a space."""
+_CJK = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff01-\uff0f\uff1a-\uff5e"
+"""Signs that stand beside numbers without a space; digits of full width are digits, and none of them."""
 NUMBER = re.compile(
     rf"(?<![^\W{_CJK}])(?<![.])(?<!\d,)(?<!\{{,\}})"
     r"(?P<sign>[-+−])?(?P<whole>\d+(?:(?:,|\{,\}|\\,|,?\\!\s{0,2})\d+)*)?"

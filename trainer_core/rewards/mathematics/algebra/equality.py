@@ -25,6 +25,7 @@ from trainer_core.rewards.mathematics.algebra.values import (
     evaluate,
     same_values,
 )
+from trainer_core.rewards.mathematics.constants import without_added_constant
 from trainer_core.rewards.mathematics.precision import stands_for
 from trainer_core.rewards.mathematics.tree import Node, product, symbols, total, walk
 from trainer_core.rewards.mathematics.tree import number as exact
@@ -124,6 +125,9 @@ def _same_expressions(gold: Node, answer: Node) -> bool:
         for decimal, other, is_gold in ((answer, gold, True), (gold, answer, False)):
             if decimal.unit_in_last_place is not None:
                 return _stands_for(decimal, other, is_gold)
+    families = without_added_constant(gold), without_added_constant(answer)
+    if families[0] is not None and families[1] is not None:
+        return _same_but_for_a_constant(families[0], families[1])
     found = residues(gold, answer)
     if found is not None and (found.equal or found.certain):
         if None in found.gold:
@@ -141,6 +145,27 @@ def _same_expressions(gold: Node, answer: Node) -> bool:
             seen += 1
             if theirs is None or not same_values(ours, theirs):
                 return False
+    if seen < min(_LEAST_POINTS, pairs.points):
+        if pairs.at_poles:
+            return False
+        raise UndecidedError("the gold answer has a value at no point")
+    return pairs.complete
+
+
+def _same_but_for_a_constant(gold: Node, answer: Node) -> bool:
+    """Whether two expressions differ by the same number everywhere, as the integrals of one function do."""
+    pairs = _Pairs(gold, answer)
+    first: Any = None
+    seen = 0
+    for ours, theirs in pairs:
+        seen += 1
+        if theirs is None:
+            return False
+        difference = theirs.value - ours.value
+        first = difference if first is None else first
+        largest = max(ours.largest, theirs.largest, 1)
+        if abs(difference - first) > mpmath.mpf(10) ** (SPARE - ours.digits) * largest + mpmath.mpf(10) ** -SPARE:
+            return False
     if seen < min(_LEAST_POINTS, pairs.points):
         if pairs.at_poles:
             return False
