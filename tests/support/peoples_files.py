@@ -34,7 +34,7 @@ class PeoplesFile:
 
 
 def peoples_files() -> list[PeoplesFile]:
-    """All of them, more than 300."""
+    """Documents, tables and texts; ``odd_values`` has more."""
     return [*_documents(), *_headers(), *_tables(), *_texts()]
 
 
@@ -157,6 +157,77 @@ CONTENTS: dict[str, tuple[list[Row], list[Row], tuple[str, ...]]] = {
     "formulas": (
         [{"prompt": text} for text in ("=1+1", "+1", "-1", "@SUM(A1)", "'quoted", "\t=1", "＝1", "plain")],
         [{"prompt": text} for text in ("=1+1", "+1", "-1", "@SUM(A1)", "'quoted", "\t=1", "＝1", "plain")],
+        (),
+    ),
+    "MATH": (
+        [
+            {"problem": "1+1?", "level": "Level 1", "type": "Algebra", "solution": "So $\\boxed{2}$."},
+            {"problem": "x?", "level": "Level 5", "type": "Algebra", "solution": "\\boxed{0} or \\boxed{\\frac{1}{2}}"},
+        ],
+        [
+            {"messages": asked("1+1?"), "answer": "2", "problem": "1+1?", "level": "Level 1", "type": "Algebra",
+             "solution": "So $\\boxed{2}$."},
+            {"messages": asked("x?"), "answer": "\\frac{1}{2}", "problem": "x?", "level": "Level 5", "type": "Algebra",
+             "solution": "\\boxed{0} or \\boxed{\\frac{1}{2}}"},
+        ],
+        (),
+    ),
+    "AIME": (
+        [{"id": 60, "problem": "Find n.", "solution": "So 073.", "answer": "073", "url": "https://example.org/a?b=1,2"}],
+        [{"messages": asked("Find n."), "answer": "073", "id": 60, "problem": "Find n.", "solution": "So 073.",
+          "url": "https://example.org/a?b=1,2"}],
+        (),
+    ),
+    "verl with its usual columns": (
+        [{"data_source": "openai/gsm8k", "prompt": asked("1+1="), "ability": "math",
+          "reward_model": {"style": "rule", "ground_truth": "2"}, "extra_info": {"split": "train", "index": 0}}],
+        [{"messages": asked("1+1="), "answer": "2", "data_source": "openai/gsm8k", "ability": "math",
+          "reward_model": {"style": "rule", "ground_truth": "2"}, "extra_info": {"split": "train", "index": 0}}],
+        (),
+    ),
+    "ShareGPT": (
+        [{"id": "1", "conversations": [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello!"}]}],
+        [{"messages": asked("Hi"), "reference": "Hello!", "id": "1"}],
+        (),
+    ),
+    "ShareGPT with a system's turn": (
+        [{"conversations": [{"from": "system", "value": "Be brief."}, {"from": "human", "value": "Hi"},
+                            {"from": "gpt", "value": "Hello!"}]}],
+        [{"messages": [{"role": "system", "content": "Be brief."}, *asked("Hi")], "reference": "Hello!"}],
+        (),
+    ),
+    "ShareGPT with a system's column": (
+        [{"system": "Be brief.", "conversations": [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Yes?"}]},
+         {"system": "", "conversations": [{"from": "human", "value": "Ho"}, {"from": "gpt", "value": "No?"}]}],
+        [{"messages": [{"role": "system", "content": "Be brief."}, *asked("Hi")], "reference": "Yes?",
+          "system": "Be brief."},
+         {"messages": asked("Ho"), "reference": "No?", "system": ""}],
+        (),
+    ),
+    "OpenAI, a developer's message": (
+        [{"messages": [{"role": "developer", "content": "Be brief."}, *asked("Hi")]}],
+        [{"messages": [{"role": "system", "content": "Be brief."}, *asked("Hi")]}],
+        (),
+    ),
+    "OpenAI, parts of text": (
+        [{"messages": [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}], "answer": "Ho"}],
+        [{"messages": asked("Hi"), "answer": "Ho"}],
+        (),
+    ),
+    "preferences beside a prompt": (
+        [{"prompt": "Hi", "chosen": "Hello!", "rejected": "What?"}],
+        [{"prompt": "Hi", "chosen": "Hello!", "rejected": "What?"}],
+        (),
+    ),
+    "numbers as answers": (
+        [{"question": "1+1?", "answer": 2}, {"question": "1/2?", "answer": 3}],
+        [{"messages": asked("1+1?"), "answer": "2", "question": "1+1?"},
+         {"messages": asked("1/2?"), "answer": "3", "question": "1/2?"}],
+        (),
+    ),
+    "objects within objects": (
+        [{"prompt": "a", "meta": {"source": {"name": "x", "pages": [1, 2]}, "tags": ["p", "q"]}}],
+        [{"prompt": "a", "meta": {"source": {"name": "x", "pages": [1, 2]}, "tags": ["p", "q"]}}],
         (),
     ),
     "numbers and truths": (

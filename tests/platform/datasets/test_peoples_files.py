@@ -6,14 +6,15 @@ import pytest
 
 from dressage.common.api.problems import Problem
 from dressage.datasets.files.reading import UploadedRows
+from tests.support.odd_values import odd_files
 from tests.support.peoples_files import PeoplesFile, peoples_files
 
-FILES = peoples_files()
+FILES = [*peoples_files(), *odd_files()]
 GROUPS = sorted({file.group for file in FILES})
 
 
 def test_there_are_many_and_each_has_a_name_of_its_own() -> None:
-    assert len(FILES) >= 300
+    assert len(FILES) >= 700
     assert len({file.what for file in FILES}) == len(FILES)
 
 

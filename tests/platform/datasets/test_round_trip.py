@@ -19,6 +19,7 @@ from dressage.datasets.rows.text import sorted_text_of
 from dressage.datasets.versions import downloads, storage
 from tests.support.about import PLATFORM
 from tests.support.hostile_files import hostile_files
+from tests.support.odd_values import odd_files
 from tests.support.peoples_files import MIXED, lines, peoples_files
 from trainer_core.datasets import recognise
 
@@ -57,7 +58,7 @@ def returns(file: bytes, columns: list[str], folder: Path, what: str = "") -> No
 def all_files() -> Iterator[tuple[str, bytes, str]]:
     """Each content once: of people, and of those who mean no good."""
     seen: set[str] = set()
-    for file in peoples_files():
+    for file in (*peoples_files(), *odd_files()):
         if (text := json.dumps(file.rows)) not in seen and file.rows:
             seen.add(text)
             yield file.what, file.content, file.name
@@ -66,7 +67,7 @@ def all_files() -> Iterator[tuple[str, bytes, str]]:
             yield hostile.what, hostile.content, hostile.name
 
 
-@pytest.mark.expensive(25, "stores 150 files five times each", about=PLATFORM)
+@pytest.mark.expensive(60, "stores 330 files five times each", about=PLATFORM)
 def test_every_file_that_is_taken(tmp_path: Path) -> None:
     count = 0
     for what, content, name in all_files():
@@ -74,11 +75,11 @@ def test_every_file_that_is_taken(tmp_path: Path) -> None:
         assert stored is not None, what
         returns(*stored, tmp_path, what)
         count += 1
-    assert count >= 150
+    assert count >= 330
 
 
 def test_some_files(tmp_path: Path) -> None:
-    for what, content, name in islice(all_files(), 0, None, 12):
+    for what, content, name in islice(all_files(), 0, None, 24):
         stored = store(content, name, tmp_path)
         assert stored is not None, what
         returns(*stored, tmp_path, what)

@@ -14,7 +14,8 @@ def _matches(row: Row) -> bool:
 
 
 def _convert(row: Row) -> Row:
-    gold = gold_of(row, "ground_truth" if row.get("answer") is None else "answer")
+    has_other = row.get("answer") is None and "ground_truth" in row
+    gold = gold_of(row, "ground_truth" if has_other or "answer" not in row else "answer")
     return with_columns(row, messages=asked(text_of(row, "question")), answer=gold)
 
 
