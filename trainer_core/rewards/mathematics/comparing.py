@@ -5,10 +5,10 @@ from fractions import Fraction
 from itertools import pairwise
 
 from trainer_core.rewards.mathematics.choices import LETTERS
-from trainer_core.rewards.mathematics.constants import with_constant_of
 from trainer_core.rewards.mathematics.coordinates import by_letter, by_parts
-from trainer_core.rewards.mathematics.joining import joined
-from trainer_core.rewards.mathematics.number_line import on_number_line
+from trainer_core.rewards.mathematics.forms.constants import with_constant_of
+from trainer_core.rewards.mathematics.forms.joining import joined
+from trainer_core.rewards.mathematics.forms.number_line import on_number_line
 from trainer_core.rewards.mathematics.precision import same_numbers
 from trainer_core.rewards.mathematics.rebuilding import as_set, constant_values, expanded, named
 from trainer_core.rewards.mathematics.renaming import renamed, without_numbers_for, without_variable

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 from trainer_core.rewards.mathematics import atoms
 from trainer_core.rewards.mathematics.characters import ascii_mathematics
-from trainer_core.rewards.mathematics.chemistry import chemical_formula
 from trainer_core.rewards.mathematics.rebuilding import REALS
+from trainer_core.rewards.mathematics.spelling.chemistry import chemical_formula
 from trainer_core.rewards.mathematics.stream import Stream
 from trainer_core.rewards.mathematics.structures import Structures
 from trainer_core.rewards.mathematics.tokens import Token, plain, tokens

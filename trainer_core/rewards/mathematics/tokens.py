@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Literal
 
 from trainer_core.rewards.mathematics.characters import ascii_mathematics
-from trainer_core.rewards.mathematics.spelling import respelled
+from trainer_core.rewards.mathematics.spelling.respelled import respelled
 from trainer_core.rewards.mathematics.tree import UnreadableError
 
 Kind = Literal["number", "letter", "word", "command", "sign"]

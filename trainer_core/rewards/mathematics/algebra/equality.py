@@ -25,7 +25,7 @@ from trainer_core.rewards.mathematics.algebra.values import (
     evaluate,
     same_values,
 )
-from trainer_core.rewards.mathematics.constants import without_added_constant
+from trainer_core.rewards.mathematics.forms.constants import without_added_constant
 from trainer_core.rewards.mathematics.precision import stands_for
 from trainer_core.rewards.mathematics.tree import Node, product, symbols, total, walk
 from trainer_core.rewards.mathematics.tree import number as exact
