@@ -61,6 +61,8 @@ class Bundle(Message):
     policy: PolicyRef
     teacher: PolicyRef | None = None
     """The policy that ``spec.distillation`` names."""
+    reference: PolicyRef | None = None
+    """The policy that ``spec.kl.reference`` names; None where it is ``policy``, or nothing asks it."""
     reward: RewardRef
     datasets: dict[str, DatasetRef]
     judges: dict[str, JudgeEndpoint] = {}

@@ -13,6 +13,7 @@ from trainer_core.planning.policy_size import PolicySize
 from trainer_core.spec import RunSpec
 from trainer_core.spec.learner.adapter import LoRAAdapter
 from trainer_core.spec.methods.critic import SeparateCritic
+from trainer_core.spec.methods.kl import OWN_REFERENCES
 from trainer_core.spec.methods.proximal import EWMAProximal, SnapshotProximal
 
 GIB = 1 << 30
@@ -158,6 +159,7 @@ def learner_memory(
     keeps_copy = isinstance(spec.proximal, SnapshotProximal | EWMAProximal)
     # A reference that is never updated is sharded like the weights.
     reference = frozen // (ranks if stage == 3 and spec.kl.reset_steps is None else 1)
+    named = spec.kl.reference not in OWN_REFERENCES  # under an adapter, the policy's own frozen weights are the others
     own = -(-packed // together)
     # Attention has the tokens of all ranks and a part of the heads. If there are few heads, keys and values are
     # repeated.
@@ -174,7 +176,7 @@ def learner_memory(
         gradients=state[0],
         masters=state[1],
         moments=state[2],
-        reference=reference if spec.kl.coefficient > 0 and not added else 0,
+        reference=reference if spec.kl.coefficient > 0 and (not added or named) else 0,
         proximal=frozen if keeps_copy else 0,
         teacher=0 if teacher is None or spec.distillation is None else teacher.parameters * BYTES["float32"],
         critic=critic_weights + sum(critic) if isinstance(spec.critic, SeparateCritic) else 0,

@@ -76,12 +76,13 @@ class Learner:
         init_method: str | None = None,
         device: str = "cpu",
         teacher: str | Path | None = None,
+        reference: str | Path | None = None,
         between: Callable[[], None] | None = None,
     ) -> None:
         """Load the policy and the other models that the spec needs: reference policy, critic, proximal policy.
 
         Args:
-            model_dir: the base policy, a Hugging Face folder; it stays the reference after a checkpoint is loaded.
+            model_dir: the policy to start from, a Hugging Face folder.
             spec: ZeRO stage, AdamW's constants, critic, proximal policy and the split into micro-batches are read here,
                 once.
             rank: the rank of this process.
@@ -89,10 +90,11 @@ class Learner:
             init_method: such as ``tcp://127.0.0.1:<port>``; needed with more than one rank.
             device: the device of the policy.
             teacher: folder of the policy that ``spec.distillation`` names.
+            reference: folder of the reference policy that ``spec.kl`` names; None for ``model_dir``.
             between: called before each micro-batch, and between the policy's layers.
 
         Raises:
-            ValueError: the spec requires something that this policy or the teacher does not support.
+            ValueError: the spec requires something that this policy, the teacher or the reference does not support.
         """
         self._device = claim(device, rank)
         init_process_group(rank, world_size, init_method, self._device)
@@ -102,8 +104,8 @@ class Learner:
         """Whether what this rank writes into trajectories counts: ranks that split tokens write the same."""
         self.version = 0
         self._model_dir = Path(model_dir)
-        asked = None if teacher is None else Path(teacher)
-        self._parts = LearnerModels(self._model_dir, spec, world_size, self._device, asked)
+        asked, frozen = (None if folder is None else Path(folder) for folder in (teacher, reference))
+        self._parts = LearnerModels(self._model_dir, spec, world_size, self._device, asked, frozen)
         cut, packs = spec.parallelism, self._parts.invariant
         alone = cut.batch_invariant and not packs
         budget = cut.max_tokens_per_microbatch * context.size

@@ -51,9 +51,15 @@ class LearnerModels:
     """The models, loaded once. The spec at the start decides which ones exist."""
 
     def __init__(
-        self, base: Path, spec: RunSpec, world_size: int, device: torch.device, teacher: Path | None = None
+        self,
+        base: Path,
+        spec: RunSpec,
+        world_size: int,
+        device: torch.device,
+        teacher: Path | None = None,
+        reference: Path | None = None,
     ) -> None:
-        """Load everything from the base policy's folder, except a teacher, which has its own. Collective."""
+        """Load everything from the base policy's folder, except a teacher or reference with its own. Collective."""
         capabilities.require(spec, device)
         bound_kernels()
         checkpointing, flows = spec.policy.gradient_checkpointing, Flows.of(spec)
@@ -89,12 +95,14 @@ class LearnerModels:
         separate = isinstance(spec.critic, SeparateCritic)
         self.critic = SeparateValue(base, spec, world_size, device) if separate else None
         self.reference: FrozenPolicy | BareBackbone | None = None
-        if spec.kl.coefficient > 0 and self.adapter is None:
+        if spec.kl.coefficient > 0 and self.adapter is not None and reference is None:
+            self.reference = BareBackbone(self.engine.forward, self.adapter)
+        elif spec.kl.coefficient > 0:
             # A reference that is reset takes over whole weights.
             shared = place if spec.kl.reset_steps is None else None
-            self.reference = FrozenPolicy(base, device, flows.alone, self.dtype, placement=shared)
-        elif spec.kl.coefficient > 0 and self.adapter is not None:
-            self.reference = BareBackbone(self.engine.forward, self.adapter)
+            copy = FrozenPolicy(reference or base, device, flows.alone, self.dtype, placement=shared)
+            self._require_alike(copy, spec.kl.reference, context)
+            self.reference = copy
         self.proximal = ProximalPolicy(spec.proximal, base, device, flows.alone, self.dtype)
         self.teacher = None
         if spec.distillation is not None:
@@ -106,6 +114,13 @@ class LearnerModels:
         self._renews_reference = spec.kl.reset_steps is not None
         self.invariant = spec.parallelism.batch_invariant and self._make_invariant(spec)
         """Whether log-probabilities do not depend on the packed batch: ``update/model/invariance.py``."""
+
+    def _require_alike(self, reference: FrozenPolicy, name: str, context: int) -> None:
+        """Raise ValueError if the reference policy cannot score what the policy generates."""
+        known = int(reference.model.get_input_embeddings().num_embeddings)
+        if known != self.vocab_size:
+            raise ValueError(f"the reference policy {name!r} has {known} tokens, the policy {self.vocab_size}")
+        require_shared_context(reference.model.config.to_dict(), context)
 
     def _make_invariant(self, spec: RunSpec) -> bool:
         if spec.needs_logits or self.teacher is not None:

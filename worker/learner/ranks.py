@@ -111,8 +111,16 @@ class LearnerWorker:
         """Talk to the other ranks over the interface of an address."""
         use_interface(address)
 
-    def start(self, model_dir: str, spec: RunSpec, init_method: str | None, device: str, teacher: str | None) -> int:
-        """Load the policy, and its teacher; returns the vocabulary size."""
+    def start(
+        self,
+        model_dir: str,
+        spec: RunSpec,
+        init_method: str | None,
+        device: str,
+        teacher: str | None,
+        reference: str | None = None,
+    ) -> int:
+        """Load the policy, its teacher and its reference; returns the vocabulary size."""
         from transformers.utils.logging import disable_progress_bar
 
         from trainer_core.update.learner import Learner
@@ -126,6 +134,7 @@ class LearnerWorker:
             init_method=init_method,
             device=device,
             teacher=teacher,
+            reference=reference,
             between=None if self.cores is None else self.cores.work,
         )
         return self._learner.vocab_size
@@ -248,6 +257,7 @@ class LearnerGroup:
         cores: str | None = None,
         actor_options: Mapping[str, Any] | None = None,
         teacher: str | Path | None = None,
+        reference: str | Path | None = None,
         travel: Travel | None = None,
         places: Callable[[int], Mapping[str, Any]] = lambda rank: {},
     ) -> None:
@@ -261,6 +271,7 @@ class LearnerGroup:
             cores: the board of the processes that share a host's cores, if they do.
             actor_options: for Ray's scheduler (``num_cpus``, ``num_gpus``, ``name``…).
             teacher: folder of the policy that ``spec.distillation`` names, readable by all ranks.
+            reference: folder of the reference policy, readable by all ranks; None for ``model_dir``.
             travel: how weights reach the engines; None for Ray's store.
             places: further options of a rank's actor that say where it computes.
 
@@ -277,8 +288,8 @@ class LearnerGroup:
         self.version = 0
         address = self._meeting_place() if world > 1 else None
         self._call("carry_by", travel)
-        asked = None if teacher is None else str(teacher)
-        vocab_size = self._call("start", str(model_dir), spec, address, device, asked)[0]
+        folders = (None if folder is None else str(folder) for folder in (teacher, reference))
+        vocab_size = self._call("start", str(model_dir), spec, address, device, *folders)[0]
         self._device = device
         self._probe = probe_sequences(vocab_size, spec.rollout.engine.max_model_len)
 

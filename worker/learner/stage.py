@@ -77,9 +77,10 @@ class LearningStage:
         cores: str | None = None,
         travel: Travel | None = None,
         places: Callable[[int], Mapping[str, Any]] = lambda rank: {},
+        reference: Path | None = None,
     ) -> Future[tuple[dict[str, Any], float]]:
         """Start the ranks, from ``checkpoint`` if given. Result: the state stored with it, seconds."""
-        arguments = (model_dir, spec, options, checkpoint, teacher, device, cores, travel, places)
+        arguments = (model_dir, spec, options, checkpoint, teacher, device, cores, travel, places, reference)
         return self._thread.submit(self._start, *arguments)
 
     def probe_with(self, sequences: list[list[int]]) -> None:
@@ -162,6 +163,7 @@ class LearningStage:
         cores: str | None,
         travel: Travel | None,
         places: Callable[[int], Mapping[str, Any]],
+        reference: Path | None,
     ) -> tuple[dict[str, Any], float]:
         started = time.perf_counter()
         self._group = LearnerGroup(
@@ -171,6 +173,7 @@ class LearningStage:
             cores=cores,
             actor_options=options,
             teacher=teacher,
+            reference=reference,
             travel=travel,
             places=places,
         )

@@ -105,9 +105,10 @@ class Startup:
         check_policy_folder(bundle.policy.path)
         check_trainable(bundle.policy.path, spec)
         self._active = active_parameters(bundle.policy.path)
-        teacher = None if bundle.teacher is None else bundle.teacher.path
-        if teacher is not None:
-            check_policy_folder(teacher)
+        teacher, reference = (None if one is None else one.path for one in (bundle.teacher, bundle.reference))
+        for folder in (teacher, reference):
+            if folder is not None:
+                check_policy_folder(folder)
         model_dir = bundle.policy.path if bundle.resume is None else bundle.resume.path
         if bundle.resume is not None:
             check_checkpoint(bundle.resume.path, bundle.resume.manifest_sha256)
@@ -146,6 +147,7 @@ class Startup:
             self._cores,
             travel,
             room.learner,
+            reference,
         )
         self._judges = start_servers(bundle.judges, lambda slug: self._name(f"judge-{slug}", 0, 0), gpus)
         self._closers.callback(self._judges.close)

@@ -71,6 +71,7 @@ NEW_KEYS = {
     "provider",
     "ramp_steps",
     "ramps",
+    "reference",
     "rescored",
     "row_field",
     "scopes",

@@ -219,6 +219,8 @@ def test_what_saves_memory_and_what_costs_it(size: PolicySize) -> None:
     adapted = rank(size, policy=lora, kl=kl)
     assert (adapted.weights, adapted.reference) == (4 * (count + added), 0)
     assert (adapted.gradients, adapted.moments) == (4 * added, 8 * added)
+    assert rank(size, policy=lora, kl={**kl, "reference": "start"}).reference == 0
+    assert rank(size, policy=lora, kl={**kl, "reference": "other"}).reference == 4 * count
     assert rank(size, kl=kl).reference == 4 * count
     one = size.adapter_parameters(
         spec(policy={**lora, "adapter": {**lora["adapter"], "target_modules": ["q_proj"]}}).policy.adapter

@@ -23,6 +23,11 @@ CONTRADICTIONS = {
         "the source name 'a' is used twice",
     ),
     "no weight": ({"data": weighted(a=0.0, b=0.0)}, ("data", "sources"), "at least one source needs a weight above"),
+    "another policy as a reference that is reset": (
+        {"kl": {"coefficient": 0.1, "reference": "other", "reset_steps": 5}},
+        ("kl", "reset_steps"),
+        "a reset puts the policy's weights into the reference, which is another policy",
+    ),
     "held-out source named twice": (
         {"evaluation": {"sources": [HELD_OUT, {**HELD_OUT, "dataset": "other@1"}]}},
         ("evaluation", "sources", 1, "name"),

@@ -95,6 +95,19 @@ def test_switched_off_it_is_the_base_policy_to_the_last_bit(policy_dir: Path) ->
     assert all(p.requires_grad == (".lora_" in name) for name, p in model.named_parameters())
 
 
+def test_the_reference_of_an_adapter_may_be_another_folder(policy_dir: Path, tmp_path: Path) -> None:
+    """A fork starts from merged weights, and its policy without the adapter is not the base policy."""
+    spec = lora_spec(optimizer={"learning_rate": 1e-2})
+    trained = Learner(policy_dir, spec)
+    for step in (1, 2):
+        trained.update(make_groups(step), spec, step)
+    trained.save(tmp_path / "trained")
+    start, base = (Learner(tmp_path / "trained", spec, reference=folder) for folder in (None, policy_dir))
+    assert isinstance(start._parts.reference, BareBackbone) and isinstance(base._parts.reference, FrozenPolicy)
+    assert start.update(make_groups(3), spec, 1)["actor/kl_loss"] == pytest.approx(0.0, abs=1e-6)
+    assert base.update(make_groups(3), spec, 1)["actor/kl_loss"] > 1e-6
+
+
 @pytest.mark.parametrize(
     "stage", [0, *(pytest.param(stage, marks=pytest.mark.expensive(6, "ZeRO", about=ABOUT)) for stage in (1, 2, 3))]
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch.distributed as dist
+from transformers import AutoModelForCausalLM
 
 from tests.support.about import LEARNING
 from tests.trainer_core.update.making import make_groups, make_spec
@@ -158,6 +159,34 @@ def test_kl_penalty_starts_at_zero_and_then_holds_the_policy_back(start: Start, 
     assert first["actor/kl_loss"] == pytest.approx(0.0, abs=1e-6)
     assert second["actor/kl_loss"] != 0.0
     assert largest_change(free.weights(), learner.weights()) > 1e-5
+
+
+def test_the_reference_may_be_another_folder(policy_dir: Path, tmp_path: Path) -> None:
+    """A fork starts from trained weights, and measures from the base policy also after a resume."""
+    spec = make_spec(kl={"coefficient": 0.5}, optimizer={"learning_rate": 1e-3})
+    trained = Learner(policy_dir, spec)
+    run(trained, spec, range(1, 3))
+    trained.save(tmp_path / "trained")
+    start, base = (Learner(tmp_path / "trained", spec, reference=folder) for folder in (None, policy_dir))
+    groups = make_groups(3)
+    from_start, from_base = (one.update(copy.deepcopy(groups), spec, 1)["actor/kl_loss"] for one in (start, base))
+    assert from_start == pytest.approx(0.0, abs=1e-6)
+    assert from_base > 1e-5
+    base.save(tmp_path / "again")
+    resumed = Learner(tmp_path / "trained", spec, reference=policy_dir)
+    resumed.load(tmp_path / "again")
+    later = make_groups(4)
+    expected = base.update(copy.deepcopy(later), spec, 2)["actor/kl_loss"]
+    assert resumed.update(later, spec, 2)["actor/kl_loss"] == expected
+
+
+def test_a_reference_of_another_vocabulary_is_refused(policy_dir: Path, tmp_path: Path) -> None:
+    other = AutoModelForCausalLM.from_pretrained(policy_dir)
+    other.resize_token_embeddings(other.config.vocab_size + 8)
+    other.save_pretrained(tmp_path / "other")
+    spec = make_spec(kl={"coefficient": 0.1, "reference": "other"})
+    with pytest.raises(ValueError, match="the reference policy 'other' has"):
+        Learner(policy_dir, spec, reference=tmp_path / "other")
 
 
 def test_kl_cannot_be_raised_without_a_reference(start: Start) -> None:

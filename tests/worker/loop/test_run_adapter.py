@@ -19,7 +19,7 @@ def test_run_trains_an_adapter_and_resumes(
     chosen = spec(
         policy__adapter={"type": "lora", "rank": 8, "use_rslora": True},
         optimizer__learning_rate=3e-3,
-        kl={"coefficient": 0.01},
+        kl={"coefficient": 0.01, "reference": "start"},
         schedule__steps=3,
         rollout__engine__probe_tolerance=0.001,
     )

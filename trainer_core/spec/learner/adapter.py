@@ -16,9 +16,10 @@ class NoAdapter(SpecModel):
 class LoRAAdapter(SpecModel):
     """A product of two thin matrices next to each linear layer is trained, and the policy's own weights are frozen.
 
-    The reference policy is the policy with its adapter switched off: no second copy. Engines and checkpoints get the
-    sum of both. There is no dropout: it would make two passes over the same weights differ, and with them the ratios.
-    Experts stored in one joint tensor are frozen too.
+    The reference policy is the policy with its adapter switched off: no second copy, unless ``kl.reference`` means
+    other weights than the run starts from. Engines and checkpoints get the sum of both. There is no dropout: it would
+    make two passes over the same weights differ, and with them the ratios. Experts stored in one joint tensor are
+    frozen too.
     """
 
     model_config = method_doc(

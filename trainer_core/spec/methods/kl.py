@@ -1,10 +1,12 @@
-"""Distance to the reference policy (the base policy of the run)."""
+"""Distance to the reference policy."""
 
 from typing import ClassVar, Literal
 
 from trainer_core.spec.base import Advice, SpecModel, field, method_doc
 
 KLEstimator = Literal["k1", "k2", "k3", "absolute"]
+OWN_REFERENCES = ("base", "start")
+"""Values of ``kl.reference`` that are weights of the run's own policy; any other value is the name of a policy."""
 
 
 class KL(SpecModel):
@@ -30,6 +32,10 @@ class KL(SpecModel):
     nothing is published, subtract each token's from its finished advantage."""
     coefficient: float = field(0.0, ge=0.0, le=100.0, steer="optimizer_step")
     """Weight of the penalty. At 0 no reference policy is loaded and the coefficient cannot be raised in mid-run."""
+    reference: str = field("base", min_length=1, max_length=200)
+    """The frozen policy that distance is measured from: ``base``, the base policy; ``start``, the weights that the run
+    starts from; or the name of another policy with the same vocabulary. The first two differ only in a fork of a
+    checkpoint. A run that resumes or is rewound keeps its reference."""
     reset_steps: int | None = field(None, ge=1, le=10_000_000, unit="steps")
     """Interval in steps at which the current policy becomes the reference and AdamW is reset: a hard reset, as in ProRL
-    (arXiv 2505.24864), §2.3.1. Empty: the base policy stays the reference."""
+    (arXiv 2505.24864), §2.3.1. Empty: ``reference`` stays the reference."""

@@ -9,6 +9,7 @@ from trainer_core.spec.learner.routing import LossFreeBalancing
 from trainer_core.spec.methods.critic import GAEAdvantage
 from trainer_core.spec.methods.distillation import PacedWeighting, ScopeWeighting
 from trainer_core.spec.methods.filters import TruncatedFilter, ZeroAdvantageFilter
+from trainer_core.spec.methods.kl import OWN_REFERENCES
 
 if TYPE_CHECKING:
     from trainer_core.spec.run import RunSpec
@@ -41,6 +42,12 @@ def reference(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     """A schedule for a reference that does not exist, or cannot change."""
     if spec.kl.reset_steps is not None and spec.kl.coefficient == 0.0:
         yield ("kl", "reset_steps"), "without a KL penalty there is no reference policy to reset"
+    if spec.kl.reset_steps is not None and spec.kl.reference not in OWN_REFERENCES:
+        yield (
+            ("kl", "reset_steps"),
+            f"a reset puts the policy's weights into the reference, which is another policy ({spec.kl.reference!r}):"
+            " choose kl.reference = base or start, or remove reset_steps",
+        )
     if spec.kl.reset_steps is not None and isinstance(spec.policy.adapter, LoRAAdapter):
         yield (
             ("kl", "reset_steps"),

@@ -7,6 +7,7 @@ from django.db.models.functions import Now
 from dressage.common.api.problems import conflict
 from dressage.runs.facts import ramps
 from dressage.runs.link.datasets import dataset_refs
+from dressage.runs.link.reference_policy import policy_folder, reference
 from dressage.runs.models import Attempt, Run
 from dressage.runs.needs import references, reward_versions
 from dressage.runs.recovery.attempts import LEASE_S
@@ -40,14 +41,14 @@ def bundle(attempt: Attempt) -> Bundle:
     revisions = run.controls.filter(state__in=in_effect).order_by("-revision").values_list("revision", flat=True)
     run.run_dir.mkdir(parents=True, exist_ok=True)
     resume = _resume(run, attempt)
-    own_weights = bool(run.origin_manifest_sha256) and not run.continues
     return Bundle(
         run_id=run.id,
         attempt=attempt.number,
         spec=spec,
         revision=revisions.first() or 0,
-        policy=PolicyRef(name=found.policy.slug, path=run.origin_path if own_weights else Path(found.policy.path)),
+        policy=PolicyRef(name=found.policy.slug, path=policy_folder(run, Path(found.policy.path))),
         teacher=None if found.teacher is None else PolicyRef(name=found.teacher.slug, path=Path(found.teacher.path)),
+        reference=reference(run, spec, found),
         reward=RewardRef(ref=found.reward.ref, definition=RewardDefinition.model_validate(found.reward.definition)),
         **reward_versions.bundle_parts(run.team, spec, found.reward),
         datasets=dataset_refs(spec, found.datasets, f"/api/v1/link/runs/{run.id}/datasets", afresh=resume is None),

@@ -22,6 +22,7 @@ from trainer_core.rewards.matching import mismatches
 from trainer_core.spec import RunSpec
 from trainer_core.spec.data.curriculum import GoldilocksCurriculum
 from trainer_core.spec.faults import join
+from trainer_core.spec.methods.kl import OWN_REFERENCES
 
 
 @dataclass
@@ -30,6 +31,8 @@ class References:
 
     policy: Policy | None = None
     teacher: Policy | None = None
+    reference: Policy | None = None
+    """The policy that ``kl.reference`` names; None for the run's own weights."""
     reward: RewardVersion | None = None
     datasets: dict[str, DatasetVersion] = field(default_factory=dict)
     errors: list[FieldError] = field(default_factory=list)
@@ -66,6 +69,9 @@ def resolve(team: Team, spec: RunSpec, *, new: bool = False, begun: bool = False
         found.errors += policy_support.errors(found.policy, spec)
     if spec.distillation is not None:
         found.teacher = look_up("/spec/distillation/teacher", policy_by_name, spec.distillation.teacher)
+    if spec.kl.reference not in OWN_REFERENCES:
+        found.reference = look_up("/spec/kl/reference", policy_by_name, spec.kl.reference)
+        found.errors += _unlike(found.policy, found.reference)
     for pointer, ref in dataset_references(spec):
         version = look_up(pointer, partial(dataset_version, new=new), ref)
         if version is not None:
@@ -81,6 +87,17 @@ def resolve(team: Team, spec: RunSpec, *, new: bool = False, begun: bool = False
         found.errors += data_fit.length_faults(spec, found.policy, found.datasets)
     found.errors += reward_versions.errors(team, spec, begun=begun or not new)
     return found
+
+
+def _unlike(policy: Policy | None, reference: Policy | None) -> list[FieldError]:
+    """A reference policy that cannot score the policy's tokens."""
+    if policy is None or reference is None or policy.vocab_size == reference.vocab_size:
+        return []
+    detail = (
+        f"The reference policy {reference.slug!r} has a vocabulary of {reference.vocab_size}, and the policy "
+        f"{policy.slug!r} of {policy.vocab_size}: name a policy with the same vocabulary, base or start."
+    )
+    return [FieldError(pointer="/spec/kl/reference", detail=detail)]
 
 
 def _without_notes(pointer: str, ref: str, version: DatasetVersion, spec: RunSpec) -> Iterator[FieldError]:
@@ -120,7 +137,12 @@ def require_files(team: Team, spec: RunSpec, *, new: bool = False, begun: bool =
     """Require the same as ``require``, and that the named files exist. Called before a run starts."""
     found = require(team, spec, new=new, begun=begun)
     gone = []
-    for pointer, policy in (("/spec/policy/base", found.policy), ("/spec/distillation/teacher", found.teacher)):
+    named = (
+        ("/spec/policy/base", found.policy),
+        ("/spec/distillation/teacher", found.teacher),
+        ("/spec/kl/reference", found.reference),
+    )
+    for pointer, policy in named:
         if policy is not None and not (Path(policy.path) / "config.json").is_file():
             detail = f"The folder of the policy {policy.slug!r} no longer exists."
             gone.append(FieldError(pointer=pointer, detail=detail))
