@@ -72,6 +72,9 @@ class Bundle(Message):
     shadow: dict[str, RewardVersion] = {}
     """Reward versions that score beside it, by reference."""
     resume: Resume | None = None
+    evaluated: bool | None = None
+    """Whether the weights that the attempt starts from have been evaluated by an earlier one. None: a platform from
+    before this was told."""
     ramps: tuple[RampUnderWay, ...] = ()
     """Ramps that had begun, and not ended, by the step that it goes on from."""
     measure_noise: bool = False

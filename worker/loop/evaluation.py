@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
@@ -114,6 +114,18 @@ class Evaluator:
 def evaluation_due(spec: RunSpec, step: int) -> bool:
     """Whether the policy after ``step`` steps is evaluated."""
     return bool(spec.evaluation.sources) and (step % spec.evaluation.every_steps == 0 or step == spec.schedule.steps)
+
+
+def evaluated_before(told: bool | None, state: Mapping[str, Any]) -> bool:
+    """Whether an earlier attempt has reported the evaluation of the weights that this attempt starts from.
+
+    Args:
+        told: what the platform says, which also knows what was reported after the checkpoint was written.
+        state: the checkpoint's state; empty without one. It decides for a platform that says nothing.
+    """
+    if told is not None:
+        return told
+    return bool(state) and (state["step"] > 0 or bool(state.get("evaluated_at_start")))
 
 
 def evaluation_batch(

@@ -28,7 +28,7 @@ from worker.link.traces import TraceUpload
 from worker.loop.checkpoints import Checkpoints
 from worker.loop.controls import Controls
 from worker.loop.dispatch import Dispatcher
-from worker.loop.evaluation import Evaluator, evaluation_due
+from worker.loop.evaluation import Evaluator, evaluated_before, evaluation_due
 from worker.loop.lengths import room_check
 from worker.loop.noise import KeptNoise
 from worker.loop.parts import RunParts
@@ -111,8 +111,10 @@ class ActiveRun:
             self._saving.save,
         )
         first_max_tokens = state["evaluation_max_tokens"] if state else spec.rollout.max_tokens
-        evaluated = bool(state.get("evaluated_at_start"))
+        evaluated = bool(state.get("evaluated_at_start") or bundle.evaluated)
         self._evaluator = Evaluator(parts.evaluations, parts.generation, link, first_max_tokens, evaluated)
+        self._owes_evaluation = not evaluated_before(bundle.evaluated, state)
+        """Whether no attempt has evaluated the weights that this one starts from."""
         self._sync: Future[ProbeFigures] | None = None
         """The latest transfer of weights to the engines."""
         self._transport = ""
@@ -140,8 +142,8 @@ class ActiveRun:
         self._whole_after = self._version
         self._probing.tell_noise(self._version)
         self._pass_rates.tell(self._version)
-        if self.first_step == 1 and not self._evaluator.has_result:
-            self.evaluate_if_due(0)
+        if self._owes_evaluation:
+            self.evaluate_if_due(self._version)
         self.pause_if_asked(self._version)
         self._performance.restart_clock()
 

@@ -46,6 +46,7 @@ NEW_KEYS = {
     "eta_high_seconds",
     "eta_low_seconds",
     "expert_parallel",
+    "evaluated",
     "explanation",
     "format",
     "guards",

@@ -9,7 +9,7 @@ import pytest
 from tests.trainer_core.specs import document
 from trainer_core.spec import RunSpec
 from worker.engine import Request, Sampling
-from worker.loop.evaluation import EvaluationSet, evaluation_batch
+from worker.loop.evaluation import EvaluationSet, evaluated_before, evaluation_batch
 from worker.messages.jobs import GroupJob, Submission
 from worker.rollout.worker import RolloutWorker
 
@@ -33,6 +33,27 @@ def test_modes_that_overlap_draw_each_prompt_by_a_seed_of_its_own(mode: str) -> 
 @pytest.mark.parametrize("mode", ["sync", "streamed"])
 def test_modes_that_take_turns_draw_by_the_engines_seed(mode: str) -> None:
     assert seeds(mode, step=0) == [None] * 4
+
+
+@pytest.mark.parametrize(
+    ("told", "state", "expected"),
+    [
+        (False, {"step": 4}, False),
+        (False, {"step": 0, "evaluated_at_start": True}, False),
+        (False, {}, False),
+        (True, {"step": 4}, True),
+        (True, {}, True),
+        (None, {}, False),
+        (None, {"step": 0}, False),
+        (None, {"step": 0, "evaluated_at_start": True}, True),
+        (None, {"step": 4, "evaluated_at_start": True}, True),
+        (None, {"step": 4}, True),
+    ],
+)
+def test_the_platform_says_which_evaluations_were_reported(
+    told: bool | None, state: dict[str, Any], expected: bool
+) -> None:
+    assert evaluated_before(told, state) is expected
 
 
 def test_the_samples_of_a_seeded_group_differ() -> None:

@@ -64,6 +64,7 @@ def history(platform: PlatformDouble, first: int) -> list[Any]:
 def test_resumed_equals_uninterrupted(launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]) -> None:
     document = spec(
         schedule__prompts_per_step=4,
+        evaluation__every_steps=2,
         data__stages=STAGES,
         curriculum={"type": "difficulty_band"},
         guards=[{"type": "metric_bound", "metric": "critic/score/mean", "min": 2.0, "for_steps": 3}],
@@ -76,7 +77,7 @@ def test_resumed_equals_uninterrupted(launcher: Any, platform: PlatformDouble, s
 
     assert platform.states() == ["starting", "running", "succeeded"]
     assert platform.steps() == [1, 2, 3, 4, 5, 6]
-    assert [event["step"] for event in platform.of("eval")] == [0, 3, 6]
+    assert [event["step"] for event in platform.of("eval")] == [0, 2, 4, 6]
     assert {event["data"]["metrics"]["staleness/max"] for event in platform.of("step")} == {0.0}
     assert [event["data"]["metrics"]["control/revision"] for event in platform.of("step")] == [0, 0, 1, 2, 5, 5]
     assert warned(platform) == [3], "the guard acts once"
@@ -114,6 +115,7 @@ def test_resumed_equals_uninterrupted(launcher: Any, platform: PlatformDouble, s
         **platform.bundle,
         "attempt": 2,
         "resume": {"step": 2, "path": checkpoint["path"], "manifest_sha256": checkpoint["manifest_sha256"]},
+        "evaluated": False,
     }
     again.commands = [control for control in CONTROLS if control["id"] != "bad"]
     launcher.platform = again
@@ -121,6 +123,8 @@ def test_resumed_equals_uninterrupted(launcher: Any, platform: PlatformDouble, s
     again.wait(lambda: again.states()[-1:] == ["succeeded"])
     assert again.steps() == [3, 4, 5, 6]
     assert history(again, 3) == wanted
+    assert [event["step"] for event in again.of("eval")] == [2, 4, 6], "it begins with the evaluation that was lost"
+    assert [event["data"] for event in again.of("eval")] == [event["data"] for event in platform.of("eval")][1:]
     assert warned(again) == [3], "the guard's count was kept"
     assert begun(again) == [(4, "Stage both begins")]
     again.close()

@@ -34,12 +34,12 @@ Records = Mapping[str, JudgeRecord]
 
 
 def record_of(endpoint: JudgeEndpoint) -> JudgeRecord:
-    """Address and model of the endpoint now."""
+    """Record of an endpoint as it is now."""
     return JudgeRecord(base_url=endpoint.base_url, policy=endpoint.policy, model=endpoint.model)
 
 
 def current(team: Team, slugs: Collection[str]) -> dict[str, JudgeRecord]:
-    """Meanings of slugs now; those without an endpoint are left out."""
+    """Records of slugs as they are now; those without an endpoint are left out."""
     if not slugs:
         return {}
     return {one.slug: record_of(one) for one in JudgeEndpoint.objects.for_team(team).filter(slug__in=slugs)}

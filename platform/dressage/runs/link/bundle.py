@@ -6,6 +6,7 @@ from django.db.models.functions import Now
 
 from dressage.common.api.problems import conflict
 from dressage.runs.facts import ramps
+from dressage.runs.link import evaluations
 from dressage.runs.link.datasets import dataset_refs
 from dressage.runs.link.reference_policy import policy_folder, reference
 from dressage.runs.models import Attempt, Run
@@ -53,6 +54,7 @@ def bundle(attempt: Attempt) -> Bundle:
         **reward_versions.bundle_parts(run.team, spec, found.reward),
         datasets=dataset_refs(spec, found.datasets, f"/api/v1/link/runs/{run.id}/datasets", afresh=resume is None),
         resume=resume,
+        evaluated=evaluations.are_told(run, attempt.resume_step, from_parent=attempt.checkpoint is None),
         ramps=ramps.carried_on(run),
         measure_noise=_measures_noise(run, attempt),
         run_dir=run.run_dir,
