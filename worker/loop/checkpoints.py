@@ -7,17 +7,27 @@ checkpoints of an earlier one. A folder whose reason is unknown is never deleted
 from __future__ import annotations
 
 import json
+import logging
 import os
+import re
 import shutil
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
 from trainer_core.link.events import CheckpointData, CheckpointReason
+from trainer_core.update.saving.partial import is_held
 from trainer_core.update.saving.saved import SavedCheckpoint
 from worker.link.client import Link
 
+log = logging.getLogger(__name__)
+
 PRUNED = frozenset({"schedule", "release"})
 """Reasons of checkpoints that newer ones replace. No user requested these."""
+COUNTED = PRUNED | {"final"}
+"""Reasons of checkpoints that count as one of ``keep_last``."""
+UNFINISHED = re.compile(r"\.step-\d+-a(?P<attempt>\d+)\.(partial|replaced|deleted)")
+"""Names of folders that are being written, replaced or deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +43,38 @@ class _KeptCheckpoint:
     path: Path
     seq: int
     """Event that announced it; 0 for an earlier attempt's. Deleted only once the platform has acknowledged it."""
+    stays: bool = False
+    """Whether it is only counted: the last step's is never deleted."""
 
 
 class Checkpoints:
-    """Announces each checkpoint and deletes those that newer ones replace, earlier attempts' first."""
+    """Announces each checkpoint and deletes those that newer ones replace: superseded ones first, then the oldest.
 
-    def __init__(self, run_dir: Path, attempt: int, keep_last: int, link: Link) -> None:
+    Also deletes what earlier attempts have left half written or half deleted.
+    """
+
+    def __init__(self, run_dir: Path, attempt: int, keep_last: int, link: Link, resume_step: int | None = None) -> None:
+        """``resume_step``: step from which the attempt continues. Later ones of earlier attempts are superseded."""
         self._folder = run_dir / "checkpoints"
         self._attempt, self._keep_last, self._link = attempt, keep_last, link
-        self._scheduled = [_KeptCheckpoint(path, 0) for path in self._left_behind()]
+        self._resume_step = resume_step
+        self._lock = threading.Lock()
+        self._kept = self._left_behind()
+        self._remove_unfinished()
 
     def path(self, step: int) -> Path:
         """Folder of the checkpoint after ``step``. Attempts never write to each other's folders."""
         return self._folder / f"step-{step:06d}-a{self._attempt}"
+
+    def prepare(self, step: int, wishes: list[Wish]) -> None:
+        """Clean up before a checkpoint is written, and record its reasons, so that a later attempt may delete it even
+        if this one ends before it is announced."""
+        self._remove_unfinished()
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._record(self.path(step).name, wishes)
+        except OSError as error:
+            log.warning("the reasons of the checkpoint after step %d are not recorded yet: %s", step, error)
 
     def announce(self, step: int, wishes: list[Wish], saved: SavedCheckpoint) -> None:
         """Report a checkpoint to the platform: one event per wish. Called when the files are safely on disk."""
@@ -60,17 +89,26 @@ class Checkpoints:
                 policy_version=saved.version,
             )
             seq = self._link.emit(data, step)
-        self._scheduled = [kept for kept in self._scheduled if kept.path != Path(saved.path)]
-        if all(wish.reason in PRUNED for wish in wishes):
-            self._scheduled.append(_KeptCheckpoint(Path(saved.path), seq))
-        self._prune()
+        reasons = {wish.reason for wish in wishes}
+        with self._lock:
+            before = next((kept for kept in self._kept if kept.path == Path(saved.path)), None)
+            if before is not None:
+                self._kept.remove(before)
+            # A repeated request for the last step does not make its checkpoint one that is not counted.
+            if reasons <= COUNTED or (before is not None and before.stays):
+                stays = "final" in reasons or (before is not None and before.stays)
+                self._kept.append(_KeptCheckpoint(Path(saved.path), seq, stays))
+        self.prune()
 
-    def _prune(self) -> None:
+    def prune(self) -> None:
         """Delete replaceable checkpoints, except the newest ``keep_last`` acknowledged ones and any newer ones."""
-        known = [kept for kept in self._scheduled if kept.seq <= self._link.acked_seq]
-        for kept in known[: -self._keep_last]:
-            shutil.rmtree(kept.path, ignore_errors=True)
-            self._scheduled.remove(kept)
+        with self._lock:
+            known = [kept for kept in self._kept if kept.seq <= self._link.acked_seq]
+            old = [kept for kept in known[: -self._keep_last] if not kept.stays]
+            for kept in old:
+                self._kept.remove(kept)
+        for kept in old:
+            _delete(kept.path)
 
     def _record(self, name: str, wishes: list[Wish]) -> None:
         """Record the reasons before the checkpoint is announced."""
@@ -80,8 +118,8 @@ class Checkpoints:
             file.flush()
             os.fsync(file.fileno())
 
-    def _left_behind(self) -> list[Path]:
-        """Existing checkpoints of earlier attempts that may be deleted, oldest first."""
+    def _left_behind(self) -> list[_KeptCheckpoint]:
+        """Existing checkpoints of earlier attempts that count, superseded ones first, then the oldest."""
         reasons: dict[str, set[str]] = {}
         try:
             lines = (self._folder / "reasons.jsonl").read_text().splitlines()
@@ -93,9 +131,41 @@ class Checkpoints:
             except ValueError:
                 continue  # truncated by a crash: its checkpoint was never announced
             reasons.setdefault(entry["name"], set()).update(entry["reasons"])
-        names = [name for name, found in reasons.items() if found <= PRUNED]
-        paths = [self._folder / name for name in names if not name.endswith(f"-a{self._attempt}")]
-        return sorted((path for path in paths if path.is_dir()), key=_age)
+        found = [
+            _KeptCheckpoint(path, 0, "final" in why and not self._is_superseded(path))
+            for name, why in reasons.items()
+            if why <= COUNTED and not name.endswith(f"-a{self._attempt}") and (path := self._folder / name).is_dir()
+        ]
+        return sorted(found, key=lambda kept: (not self._is_superseded(kept.path), _age(kept.path)))
+
+    def _is_superseded(self, path: Path) -> bool:
+        """Whether the run has continued from an earlier step than that of an earlier attempt's checkpoint."""
+        return self._resume_step is not None and _age(path)[1] > self._resume_step
+
+    def _remove_unfinished(self) -> None:
+        """Delete the folders that earlier attempts have not finished writing or deleting.
+
+        A process of an earlier attempt may still be alive: what it holds stays. The next attempt's are never touched.
+        """
+        try:
+            entries = list(self._folder.iterdir())
+        except OSError:
+            return
+        for path in entries:
+            found = UNFINISHED.fullmatch(path.name)
+            if found is None or int(found["attempt"]) >= self._attempt or is_held(path):
+                continue
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _delete(path: Path) -> None:
+    """Delete a checkpoint so that it is never seen as a damaged one: it disappears first."""
+    doomed = path.with_name(f".{path.name}.deleted")
+    try:
+        os.rename(path, doomed)
+    except OSError:
+        doomed = path  # it is gone, or what an earlier process has begun to delete is in the way
+    shutil.rmtree(doomed, ignore_errors=True)
 
 
 def _age(path: Path) -> tuple[int, int]:

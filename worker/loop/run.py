@@ -96,7 +96,8 @@ class ActiveRun:
             threshold=versions.threshold,
             state=state or None,
         )
-        checkpoints = Checkpoints(bundle.run_dir, bundle.attempt, spec.checkpoint.keep_last, link)
+        resume_step = bundle.resume.step if bundle.resume else 0
+        checkpoints = Checkpoints(bundle.run_dir, bundle.attempt, spec.checkpoint.keep_last, link, resume_step)
         self._saving = Saving(checkpoints, parts.learning, link, self._state)
         self._commands = Controls(self._steering, versions, link, self._saving, self._update_dispatch)
         self._performance = Performance(parts.generation, parts.parameters, parts.peaks)
@@ -316,8 +317,9 @@ class ActiveRun:
         self._traces.drain(self._interrupt)
 
     def close(self) -> None:
-        """Drop stored rollouts that have not been sent."""
+        """Drop stored rollouts that have not been sent, and checkpoints that newer ones have replaced."""
         self._traces.close()
+        self._saving.prune_last()
 
     def _is_saved(self) -> bool:
         """Wait for the latest requested checkpoint. Returns whether it is on disk.

@@ -20,6 +20,8 @@ from worker.loop.checkpoints import Checkpoints, Wish
 
 WAITS_S = (1.0, 4.0)
 """Seconds before the second and the third (last) try to write a checkpoint."""
+KNOWN_S = 5.0
+"""Longest time that the end of an attempt waits for the platform to know of its checkpoints."""
 
 
 class Saving:
@@ -53,6 +55,7 @@ class Saving:
 
     def save(self, step: int) -> None:
         """Queue all requested checkpoints of the state after ``step`` as one write."""
+        self._checkpoints.prune()
         wishes = self._wishes.pop(step, [])
         if not wishes:
             return
@@ -64,12 +67,19 @@ class Saving:
             raise RuntimeError(f"a checkpoint after step {step} was requested, but the latest is of {remembered}")
         self._link.phase("checkpoint", step)
         self._saved_step = step
+        self._checkpoints.prepare(step, wishes)
         self.last = self._learning.save(
             self._checkpoints.path(step),
             {"step": step, **snapshot, **self._state()},
             lambda saved: self._written(step, wishes, saved),
             lambda error: self._not_written(step, error),
         )
+
+    def prune_last(self) -> None:
+        """Delete replaced checkpoints at the attempt's end, once the platform knows of the newest. A given-up attempt
+        deletes nothing: the next one decides."""
+        if self._link.flush(KNOWN_S) and self._link.fenced is None:
+            self._checkpoints.prune()
 
     def secure(self, step: int) -> Future[SavedCheckpoint]:
         """The checkpoint after ``step``, requested if there is none. The result arrives once it is on disk."""

@@ -19,7 +19,8 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,7 @@ from trainer_core.update.saving.integrity import (
     verify_manifest,
     write_manifest,
 )
+from trainer_core.update.saving.partial import held
 from trainer_core.update.saving.saved import SavedCheckpoint
 from trainer_core.update.saving.shards import PARTS, require_moments, write_moments, write_weights
 from trainer_core.update.saving.stored import JoinedTensors, Shape, StoredTensors
@@ -103,20 +105,21 @@ def save(
         "counters": dict(counters or {}),
         "extra": extra,
     }
-    try:
-        (contents.write_shared if engine.shares_weights else contents.write_whole)()
-        if rank() != 0:
-            return None
-        text = json.dumps(state, indent=1, allow_nan=False)
-        (partial / TRAINING / "state.json").write_text(text)
-        digest = write_manifest(partial)
-        sync_tree(partial)
-        size = sum(path.stat().st_size for path in partial.rglob("*") if path.is_file())
-        _put_in_place(partial, folder)
-    except BaseException:
-        if rank() == 0:
-            contents.remove()
-        raise
+    with contents.lock:
+        try:
+            (contents.write_shared if engine.shares_weights else contents.write_whole)()
+            if rank() != 0:
+                return None
+            text = json.dumps(state, indent=1, allow_nan=False)
+            (partial / TRAINING / "state.json").write_text(text)
+            digest = write_manifest(partial)
+            sync_tree(partial)
+            size = sum(path.stat().st_size for path in partial.rglob("*") if path.is_file())
+            _put_in_place(partial, folder)
+        except BaseException:
+            if rank() == 0:
+                contents.remove()
+            raise
     return SavedCheckpoint(str(folder), size, digest, version)
 
 
@@ -131,6 +134,8 @@ class _Contents:
     adapter: Adapter | None
     held: Mapping[str, Mapping[str, Tensor]]
     random: Mapping[str, Tensor]
+    lock: ExitStack = field(default_factory=ExitStack)
+    """Holds the folder until it is in place or removed."""
 
     def write_whole(self) -> None:
         """Write the files from weights and moments that every rank gathers. Collective; rank 0 writes."""
@@ -171,6 +176,7 @@ class _Contents:
         self.partial.parent.mkdir(parents=True, exist_ok=True)
         self.remove()
         (self.partial / TRAINING).mkdir(parents=True)
+        self.lock.enter_context(held(self.partial))
 
     def _write_others(self, head: Mapping[str, Tensor], inside: Mapping[str, Tensor]) -> None:
         for name in COMPANIONS:
