@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 
 class StartError(RuntimeError):
     """The run cannot start; the message is a sentence for the person who started it."""
@@ -22,7 +24,20 @@ class ClusterError(RuntimeError):
     """The cluster cannot accept the run; the message is a sentence for a person."""
 
 
-class LearnerLost(RuntimeError):
+class AttemptLost(RuntimeError):
+    """The attempt cannot continue, and a new one can. The message is a sentence for a person."""
+
+
+class CheckpointUnusable(AttemptLost):
+    """The checkpoint from which the attempt continues cannot be used. A new attempt continues from an older one."""
+
+    def __init__(self, folder: Path, fault: str, *, gone: bool) -> None:
+        """``fault`` names the file and what is wrong with it. ``gone``: the folder does not exist any more."""
+        super().__init__(f"The checkpoint {folder} cannot be used: {fault}")
+        self.folder, self.fault, self.gone = folder, fault, gone
+
+
+class LearnerLost(AttemptLost):
     """A learner rank is gone. The group cannot be used again: start a new one and load the last checkpoint."""
 
 

@@ -18,6 +18,8 @@ class PolicyRef(Message):
 
     name: str
     path: Path
+    manifest_sha256: str = ""
+    """Hash of the manifest in the folder, where it is the copy of a checkpoint; empty for any other policy."""
 
 
 class RewardRef(Message):

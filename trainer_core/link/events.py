@@ -27,6 +27,8 @@ ASKED_TO_PAUSE = "asked to pause"
 """Reason of a pause that people wanted. Before ``by_request`` this sentence alone said so."""
 PLACE_GIVEN_BACK = "Its slot was released. It continues from its checkpoint once it is resumed and has a slot."
 """Reason of a suspension, for people."""
+MAX_FAULT = 500
+"""Characters of what is wrong with a checkpoint."""
 
 
 class EventData(Message):
@@ -283,6 +285,16 @@ class CheckpointData(EventData):
     policy_version: Count
 
 
+class UnusableCheckpoint(Message):
+    """The checkpoint from which the attempt should continue cannot be used, so the attempt ends."""
+
+    path: Annotated[str, Field(min_length=1, max_length=1000)]
+    fault: Annotated[str, Field(min_length=1, max_length=MAX_FAULT)]
+    """Clause that names a file of the folder and what is wrong with it."""
+    gone: bool = False
+    """Whether the folder does not exist any more. Otherwise a file is missing, changed or not listed."""
+
+
 class GuardNews(Message):
     """What a guard of the run has done."""
 
@@ -311,6 +323,9 @@ class AlertData(EventData):
     """Name of what it is about, for programs: incidents are told by it."""
     guard: GuardNews | None = None
     """Set where a guard of the spec alerts. The platform acts on it."""
+    unusable: UnusableCheckpoint | None = None
+    """Set where a checkpoint cannot be used. The platform begins a new attempt at an older one. Platforms from before
+    wait for the lease to expire, and begin it at the same one."""
 
 
 class LogData(EventData):

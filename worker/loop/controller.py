@@ -31,9 +31,18 @@ from typing import TYPE_CHECKING, Any
 import ray
 from ray.exceptions import RayActorError, RayTaskError
 
-from trainer_core.link.events import PLACE_GIVEN_BACK, AlertData, AlertLevel, LogData, ReportedState, StateData
+from trainer_core.link.events import (
+    MAX_FAULT,
+    PLACE_GIVEN_BACK,
+    AlertData,
+    AlertLevel,
+    LogData,
+    ReportedState,
+    StateData,
+    UnusableCheckpoint,
+)
 from worker.cluster.private_files import keep_new_files_private
-from worker.errors import ClusterError, FencedError, PlaceReleased, StartError, WeightsRefused
+from worker.errors import CheckpointUnusable, ClusterError, FencedError, PlaceReleased, StartError, WeightsRefused
 from worker.link.client import Link
 from worker.link.journal import Journal, journal_path
 from worker.link.platform import Platform, parse_bundle
@@ -42,6 +51,7 @@ from worker.loop.held_gpus import HeldGpus
 
 if TYPE_CHECKING:
     from worker.loop.run import ActiveRun
+    from worker.loop.startup import Startup
 
 log = logging.getLogger(__name__)
 
@@ -159,7 +169,7 @@ class RunController:
 
     def _execute(self, platform: Platform, document: dict[str, Any], link: Link) -> Ending:
         """Start and train. Returns how it ended."""
-        from worker.errors import LearnerLost, RolloutError
+        from worker.errors import AttemptLost, RolloutError
         from worker.loop.startup import Startup
 
         startup: Startup | None = None
@@ -190,15 +200,18 @@ class RunController:
             log.warning("ends without a report: %s", error)
             return None, "", None
         except (StartError, ClusterError, RolloutError) as error:
-            return "failed", str(error), None
-        except (LearnerLost, RayActorError) as error:
+            return _failed(link, startup, run, str(error))
+        except CheckpointUnusable as error:
+            link.emit(_unusable(error))
+            return None, str(error), None
+        except (AttemptLost, RayActorError) as error:
             what = str(error).splitlines()[0]
             _alert(link, "A process of the run died", f"{what} A new attempt will continue.", "error", _DIED)
             return None, what, None
         except RayTaskError as error:
-            return "failed", str(error.cause), traceback.format_exc()
+            return _failed(link, startup, run, str(error.cause), traceback.format_exc())
         except Exception as error:
-            return "failed", f"{type(error).__name__}: {error}", traceback.format_exc()
+            return _failed(link, startup, run, f"{type(error).__name__}: {error}", traceback.format_exc())
         finally:
             try:
                 if run is not None:
@@ -232,6 +245,28 @@ class RunController:
             raise StartError(self._link.objection)
         if self._link.desired_state == "cancelled":
             raise Cancelled
+
+
+def _failed(
+    link: Link, startup: Startup | None, run: ActiveRun | None, reason: str, detail: str | None = None
+) -> Ending:
+    """End as failed; or as lost, if a folder is gone that was there when the run began: a new attempt looks again."""
+    from worker.loop.folders import gone_folder
+
+    has_begun = startup is not None and (run is not None or startup.bundle.attempt > 1)
+    gone = gone_folder(startup.bundle) if startup is not None and has_begun else None
+    if gone is None:
+        return "failed", reason, detail
+    why = f"The folder {gone}, which processes of the run read when they start, is gone."
+    _alert(link, "A folder of the run is gone", f"{why} A new attempt will continue. {reason}", "error", _DIED)
+    return None, why, None
+
+
+def _unusable(error: CheckpointUnusable) -> AlertData:
+    """Alert on which the platform begins the next attempt at an older checkpoint."""
+    told = UnusableCheckpoint(path=str(error.folder), fault=error.fault[:MAX_FAULT], gone=error.gone)
+    message = f"{str(error).rstrip('.')}. A new attempt will continue."
+    return AlertData(level="error", title="A checkpoint cannot be used", message=message, code=_DIED, unusable=told)
 
 
 def _alert(link: Link, title: str, message: str, level: AlertLevel = "warn", code: str | None = None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import threading
 import time
@@ -24,11 +23,9 @@ from trainer_core.planning.active import active_parameters
 from trainer_core.planning.compute import Peaks
 from trainer_core.prompting.format import evaluation_format
 from trainer_core.rewards.answers import no_generation_prompt
-from trainer_core.spec import RunSpec
 from trainer_core.spec.data.prompt_format import PromptFormat
 from trainer_core.spec.generation.thinking import TaggedThinking
 from trainer_core.spec.plugins import PluginError
-from trainer_core.support import refusal
 from worker.cluster import actors as cluster
 from worker.cluster.closed import check_closed
 from worker.cluster.cores import LEAST_PARAMETERS, board
@@ -48,6 +45,7 @@ from worker.learner.transport.choice import Travel, choose
 from worker.learner.transport.topology import topology
 from worker.link.platform import Platform
 from worker.loop.evaluation import EvaluationSet
+from worker.loop.folders import check_checkpoint, check_policy_folder, check_trainable
 from worker.loop.lengths import check_lengths, longest_prompts
 from worker.loop.parts import PromptRows, RunParts
 from worker.rewards.evolution import CONTRASTS_AT_ONCE
@@ -102,6 +100,8 @@ class Startup:
             check_one_node(each, ENGINE_CPUS, self._placement)
         room = self._reservation(workers, least, judges)
         travel = self._travel()
+        if bundle.policy.manifest_sha256:
+            check_checkpoint(bundle.policy.path, bundle.policy.manifest_sha256)
         check_policy_folder(bundle.policy.path)
         check_trainable(bundle.policy.path, spec)
         self._active = active_parameters(bundle.policy.path)
@@ -109,12 +109,13 @@ class Startup:
         for folder in (teacher, reference):
             if folder is not None:
                 check_policy_folder(folder)
-        model_dir = bundle.policy.path if bundle.resume is None else bundle.resume.path
         if bundle.resume is not None:
             check_checkpoint(bundle.resume.path, bundle.resume.manifest_sha256)
-        tokenizer = PolicyTokenizer(model_dir)
+        # Engines start from a folder that stays, also late ones, and get their weights from the learner. The checkpoint
+        # is deleted once newer ones have replaced it.
+        tokenizer = PolicyTokenizer(bundle.policy.path)
         self._tell_tags(tokenizer)
-        config = self._engine_config(model_dir, tokenizer.think_tokens(spec.thinking))
+        config = self._engine_config(bundle.policy.path, tokenizer.think_tokens(spec.thinking))
         seconds = {"checks": time.perf_counter() - started}
         self._closers.callback(room.close)
         self._room = room
@@ -418,37 +419,6 @@ class Startup:
             f"In {name}, {many} text that looks like control tokens, row {place} the first: {', '.join(tokens)}."
             f" {encoded} Change this with the source's format (control_tokens).",
         )
-
-
-def check_policy_folder(folder: Path) -> None:
-    """Refuse a folder that is not a policy."""
-    if not folder.is_dir():
-        raise StartError(f"The policy folder {folder} does not exist on this machine.")
-    config = folder / "config.json"
-    try:
-        json.loads(config.read_text())
-    except (OSError, ValueError) as error:
-        raise StartError(f"The policy folder {folder} has no readable config.json.") from error
-    if not any(folder.glob("*.safetensors")):
-        raise StartError(f"The policy folder {folder} has no safetensors weights.")
-
-
-def check_trainable(folder: Path, spec: RunSpec) -> None:
-    """Refuse a policy that cannot be trained as ``spec`` requires, before anything starts."""
-    if (sentence := refusal(json.loads((folder / "config.json").read_text()), spec)) is not None:
-        raise StartError(f"The policy {spec.policy.base} cannot be trained: {sentence}")
-
-
-def check_checkpoint(folder: Path, manifest_sha256: str) -> None:
-    """Refuse a checkpoint that is not the one the platform has recorded, byte for byte."""
-    from trainer_core.update.saving.integrity import CheckpointError, verify_manifest
-
-    try:
-        found = verify_manifest(folder)
-    except CheckpointError as error:
-        raise StartError(f"The checkpoint {folder} cannot be used: {error}") from error
-    if found != manifest_sha256:
-        raise StartError(f"The checkpoint {folder} differs from the recorded one: its manifest has changed.")
 
 
 def _sentence(error: Exception) -> str:

@@ -43,8 +43,9 @@ def measure(spec: RunSpec, policy: Path, prompts: Path, say: Say) -> Rates:
         PlanError: policy or prompts cannot be used.
     """
     from worker.engine.tokenizer import PolicyTokenizer
+    from worker.errors import StartError
+    from worker.loop.folders import check_policy_folder
     from worker.loop.lengths import check_lengths
-    from worker.loop.startup import StartError, check_policy_folder
 
     rows = read_rows(prompts, spec.schedule.prompts_per_step)
     try:

@@ -158,6 +158,8 @@ class Checkpoint(PrefixedModel):
     manifest_sha256 = models.CharField(max_length=64)
     reason = models.CharField(max_length=20, choices=[(reason, reason) for reason in CHECKPOINT_REASONS])
     policy_version = models.PositiveIntegerField()
+    damage = models.CharField(max_length=500, blank=True, default="", db_default="")
+    """What is wrong with its files: a clause that names one of them. Empty: nothing wrong is known."""
 
     objects = TeamQuerySet.as_manager()
 

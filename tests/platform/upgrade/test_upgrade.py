@@ -36,6 +36,8 @@ NEW_KEYS = {
     "cost",
     "counted",
     "cuda_graphs",
+    "damage",
+    "damaged",
     "deleted_at",
     "deleted_by",
     "devices",

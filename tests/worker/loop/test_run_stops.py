@@ -67,11 +67,6 @@ def no_weights(launcher: Any, folder: Path) -> str:
     return "has no safetensors weights"
 
 
-def no_checkpoint(launcher: Any, folder: Path) -> str:
-    launcher.platform.bundle["resume"] = {"step": 2, "path": str(folder / "gone"), "manifest_sha256": "0"}
-    return "cannot be used"
-
-
 def prompt_too_long(launcher: Any, folder: Path) -> str:
     rows = [{"prompt": "1+" * 30, "answer": "30"}]
     launcher.platform.bundle["datasets"]["mul@1"] = launcher.platform.add_dataset("mul@1", rows)
@@ -94,7 +89,7 @@ def no_cpus(launcher: Any, folder: Path) -> str:
     return "The run needs 64.5 CPUs"
 
 
-@pytest.mark.parametrize("spoil", [no_folder, no_weights, no_checkpoint, prompt_too_long, no_dataset, no_tag, no_cpus])
+@pytest.mark.parametrize("spoil", [no_folder, no_weights, prompt_too_long, no_dataset, no_tag, no_cpus])
 def test_a_start_that_cannot_work_fails_with_a_sentence(
     spoil: Callable[[Any, Path], str],
     warm_launcher: Any,
@@ -110,3 +105,23 @@ def test_a_start_that_cannot_work_fails_with_a_sentence(
     assert words in data["reason"]
     assert "detail" not in data, "no traceback: it is the person's to mend"
     warm_launcher.until_gone()
+
+
+@pytest.mark.parametrize("gone", [True, False], ids=["gone", "damaged"])
+def test_an_unusable_checkpoint_ends_the_attempt_and_not_the_run(
+    gone: bool, warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any], tmp_path: Path
+) -> None:
+    folder = tmp_path / "step-000002-a1"
+    if not gone:
+        folder.mkdir()
+    resume = {"step": 2, "path": str(folder), "manifest_sha256": "0" * 64}
+    warm_launcher.prepare(spec(), attempt=2, resume=resume)
+    warm_launcher.start()
+    platform.wait(lambda: platform.of("alert"))
+    warm_launcher.until_gone()
+    assert platform.states() == ["starting"], "no end: the platform begins a new attempt at an older checkpoint"
+    [alert] = platform.of("alert")
+    told = alert["data"]["unusable"]
+    assert (told["path"], told.get("gone", False)) == (str(folder), gone)
+    assert str(folder) in alert["data"]["message"]
+    assert told["fault"].startswith("the folder does not exist" if gone else "manifest.json cannot be read")

@@ -18,9 +18,10 @@ from worker.engine.tokenizer import PolicyTokenizer
 from worker.errors import StartError
 from worker.judge.servers import SERVER_CPUS, served, start_servers
 from worker.loop.dispatch import Dispatcher
+from worker.loop.folders import check_policy_folder, check_trainable
 from worker.loop.lengths import room_check
 from worker.loop.parts import PromptRows
-from worker.loop.startup import Startup, Tick, check_policy_folder, check_trainable
+from worker.loop.startup import Startup, Tick
 from worker.loop.steering import Steering
 from worker.rewards.pool import RewardPool
 from worker.rewards.versions import RewardVersions

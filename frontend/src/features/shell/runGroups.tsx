@@ -74,7 +74,7 @@ export function useRunGroups(runId: string | undefined): SpotlightActionGroupDat
     {
       group: "Checkpoints of this run",
       actions: checkpoints
-        .filter(one => one.available !== false)
+        .filter(one => one.available !== false && !one.damaged)
         .map(({ id: checkpoint, step }) => ({
           id: checkpoint,
           label: `Fork from the checkpoint of step ${step}`,

@@ -24,6 +24,7 @@ from dressage.jobs.room import require_room
 from dressage.policies.access.selectors import bucket_credentials
 from dressage.policies.imports.bucket import ADDRESS, BucketTarget
 from dressage.policies.snapshots import RecordedFile, SnapshotError, open_checkpoint
+from dressage.runs.life.damage import damaged, store_damage
 from dressage.runs.models import Checkpoint, CheckpointExport, ExportState
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
@@ -50,7 +51,7 @@ def start_export(team: Team, actor: Actor, checkpoint: Checkpoint, address: str)
 
     Raises:
         Problem: 422 if the address is not valid or the team has no credentials, 410 if the files are gone, 409 if
-            another export goes to the same address, 429 if too many of the team are open.
+            they are damaged or another export goes to the same address, 429 if too many of the team are open.
     """
     if ADDRESS.fullmatch(address) is None:
         raise invalid("/address", "Give the address of a folder in a bucket, such as s3://bucket/folder.")
@@ -59,6 +60,8 @@ def start_export(team: Team, actor: Actor, checkpoint: Checkpoint, address: str)
         raise invalid("/address", detail, code="no_credentials")
     if not checkpoint.available:
         raise Problem(410, "Gone", "The files of this checkpoint have been deleted.", code="checkpoint_gone")
+    if checkpoint.damage:
+        raise damaged(checkpoint)
     found = CheckpointExport.objects.for_team(team).filter(state__in=CheckpointExport.open_states())
     require_room(found, team, MAX_OPEN, plural="exports", code="too_many_exports", retry_s=30)
     address = address.rstrip("/")
@@ -160,7 +163,7 @@ class _Export:
     def _send_file(self, target: BucketTarget, name: str, file: RecordedFile) -> None:
         if file.bytes <= PART_BYTES:
             content = file.content.read()
-            _require_hash(name, file, hashlib.sha256(content))
+            self._require_hash(name, file, hashlib.sha256(content))
             target.put(name, self._heard(content), file.sha256)
             self.has_moved = True
             return
@@ -179,13 +182,19 @@ class _Export:
             position += len(content)
             self._progress.tick(count=position)
         try:
-            _require_hash(name, file, digest)
+            self._require_hash(name, file, digest)
         except ImportRefused:
             target.abort(name, upload)
             self._forget(name)
             raise
         target.complete(name, upload, tags)
         self._forget(name)
+
+    def _require_hash(self, name: str, file: RecordedFile, digest: Any) -> None:
+        if digest.hexdigest() != file.sha256:
+            fault = f"{name} was changed after the checkpoint was written"
+            store_damage(self._row.checkpoint, fault)
+            raise ImportRefused(f"{fault}: export another checkpoint.")
 
     def _upload(self, target: BucketTarget, name: str, file: RecordedFile) -> tuple[str, dict[int, Any]]:
         """Id of the upload of a file, and its existing parts."""
@@ -254,11 +263,6 @@ def _tidy_up(job_id: str) -> None:
         logger.warning("parts of a cancelled export remain in the store", export=row.id, error=str(error))
         return
     CheckpointExport.objects.filter(pk=row.pk, state=ExportState.CANCELLED).update(uploads={})
-
-
-def _require_hash(name: str, file: RecordedFile, digest: Any) -> None:
-    if digest.hexdigest() != file.sha256:
-        raise ImportRefused(f"{name} was changed after the checkpoint was written: export another checkpoint.")
 
 
 def _require_free(team: Team, address: str) -> None:

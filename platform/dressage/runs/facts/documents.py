@@ -192,6 +192,10 @@ class CheckpointDocument(TypedDict):
     created_at: Moment
     available: bool
     """False once the worker has deleted the files of an old checkpoint."""
+    damaged: bool
+    """Whether a file was found to be missing, changed or not listed. No run continues or starts from it."""
+    damage: str | None
+    """What is wrong, with the name of the file; null if nothing is known to be."""
 
 
 class RunFacts(TypedDict):
@@ -243,6 +247,8 @@ def checkpoint_document(checkpoint: Checkpoint) -> CheckpointDocument:
         "policy_version": checkpoint.policy_version,
         "created_at": iso(checkpoint.created_at),
         "available": checkpoint.available,
+        "damaged": checkpoint.damage != "",
+        "damage": checkpoint.damage or None,
     }
 
 

@@ -59,7 +59,7 @@ def _with_facts() -> "TeamQuerySet[WithAnnotations[Run, RunFacts]]":
     # No attempt after the latest one can have superseded its checkpoints, but it can have superseded older ones'.
     resumed_at = Attempt.objects.filter(run=OuterRef("run"), number=OuterRef("run__attempt")).values("resume_step")
     latest = (
-        Checkpoint.objects.filter(run=OuterRef("pk"))
+        Checkpoint.objects.filter(run=OuterRef("pk"), damage="")
         .annotate(cut=Coalesce(Subquery(resumed_at), 0))
         .exclude(attempt__lt=F("run__attempt"), step__gt=F("cut"))
         .order_by("-step", "-attempt")

@@ -8,7 +8,7 @@ from dressage.common.api.problems import conflict
 from dressage.runs.facts import ramps
 from dressage.runs.link import evaluations
 from dressage.runs.link.datasets import dataset_refs
-from dressage.runs.link.reference_policy import policy_folder, reference
+from dressage.runs.link.reference_policy import has_own_weights, policy_folder, reference
 from dressage.runs.models import Attempt, Run
 from dressage.runs.needs import references, reward_versions
 from dressage.runs.recovery.attempts import LEASE_S
@@ -47,7 +47,11 @@ def bundle(attempt: Attempt) -> Bundle:
         attempt=attempt.number,
         spec=spec,
         revision=revisions.first() or 0,
-        policy=PolicyRef(name=found.policy.slug, path=policy_folder(run, Path(found.policy.path))),
+        policy=PolicyRef(
+            name=found.policy.slug,
+            path=policy_folder(run, Path(found.policy.path)),
+            **({"manifest_sha256": run.origin_manifest_sha256} if has_own_weights(run) else {}),
+        ),
         teacher=None if found.teacher is None else PolicyRef(name=found.teacher.slug, path=Path(found.teacher.path)),
         reference=reference(run, spec, found),
         reward=RewardRef(ref=found.reward.ref, definition=RewardDefinition.model_validate(found.reward.definition)),

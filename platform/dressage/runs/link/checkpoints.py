@@ -1,10 +1,9 @@
 """Announcement of a checkpoint by a worker: the row that makes its files count."""
 
-from pathlib import Path
-
 from django.utils import timezone
 
 from dressage.runs.models import Checkpoint, CheckpointRequest, Control, Run
+from dressage.runs.recovery.checkpoints import relative_path
 from trainer_core.link.events import CheckpointData, CheckpointReason
 
 _WEIGHT: tuple[CheckpointReason, ...] = ("schedule", "release", "final", "requested", "before_control")
@@ -23,7 +22,7 @@ def record_checkpoint(run: Run, attempt: int, step: int, data: CheckpointData) -
         checkpoint.reason = data.reason
     checkpoint.attempt, checkpoint.step = attempt, step
     checkpoint.bytes, checkpoint.manifest_sha256 = data.bytes, data.manifest_sha256
-    checkpoint.policy_version = data.policy_version
+    checkpoint.policy_version, checkpoint.damage = data.policy_version, ""
     checkpoint.save()
     if data.reason == "before_control" and data.control_id:
         Control.objects.filter(run=run, pk=data.control_id).update(checkpoint=checkpoint)
@@ -32,15 +31,3 @@ def record_checkpoint(run: Run, attempt: int, step: int, data: CheckpointData) -
         wishes = wishes.filter(pk=data.control_id) if data.control_id else wishes
         wishes.update(closed_at=timezone.now(), checkpoint=checkpoint)
     return checkpoint
-
-
-def relative_path(run: Run, path: str) -> str:
-    """``path`` relative to the run's folder, with links followed. Raises ValueError if it is outside."""
-    root = run.run_dir.resolve()
-    try:
-        resolved = (root / Path(path)).resolve()
-    except (OSError, RuntimeError, ValueError) as error:
-        raise ValueError("the path cannot be read") from error
-    if resolved == root or not resolved.is_relative_to(root):
-        raise ValueError("the checkpoint is outside the run's folder")
-    return resolved.relative_to(root).as_posix()

@@ -23,6 +23,7 @@ from dressage.runs.life.lifecycle import TransitionRefused, follow_wish, transit
 from dressage.runs.life.services import ask_for_place
 from dressage.runs.link.checkpoints import record_checkpoint
 from dressage.runs.models import Attempt, Run
+from dressage.runs.recovery.checkpoints import relative_path
 from dressage.runs.states import ACTIVE, By, DesiredState, RunState
 from dressage.telemetry.rollout_rows import finite, rollout_row
 from dressage.telemetry.store import Bulk, encode, write
@@ -46,6 +47,8 @@ class Ingest:
         """Whether there is something new to show in browsers."""
         self.changes_wanted: list[FindingDocument] = []
         """Findings whose guards change a field."""
+        self.unusable: link.UnusableCheckpoint | None = None
+        """A checkpoint because of which the attempt ends."""
 
     def take(self, events: list[LinkEvent]) -> None:
         """Process new events, in order, and write them. Events after the run's end are ignored."""
@@ -179,8 +182,12 @@ class Ingest:
         self._event(event, {**checkpoint_document(checkpoint), "control_id": data.control_id})
 
     def _alert(self, event: LinkEvent, data: link.AlertData) -> None:
-        told = data.model_dump(exclude={"value", *(name for name in ("code", "guard") if getattr(data, name) is None)})
+        unset = (name for name in ("code", "guard", "unusable") if getattr(data, name) is None)
+        told = data.model_dump(exclude={"value", *unset})
         self._event(event, {**told, "value": event.data.get("value")})
+        if data.unusable is not None:
+            relative_path(self.run, data.unusable.path)
+            self.unusable = data.unusable
         if data.guard is None:
             return
         finding = note(self.run, self._step_of(event), data, data.guard)

@@ -9,9 +9,14 @@ from trainer_core.link.bundle import PolicyRef
 from trainer_core.spec import RunSpec
 
 
+def has_own_weights(run: Run) -> bool:
+    """Whether the run starts from weights in its own folder: a fork, but not a run that continues another one."""
+    return bool(run.origin_manifest_sha256) and not run.continues
+
+
 def policy_folder(run: Run, base: Path) -> Path:
     """The folder that the learner loads as its policy: a fork's copy of a checkpoint, otherwise the base policy."""
-    return run.origin_path if run.origin_manifest_sha256 and not run.continues else base
+    return run.origin_path if has_own_weights(run) else base
 
 
 def reference(run: Run, spec: RunSpec, found: References) -> PolicyRef | None:

@@ -21,7 +21,7 @@ from dressage.runs.link.ingest import Ingest
 from dressage.runs.link.pace import pace
 from dressage.runs.models import Attempt, CheckpointRequest, Control, Run
 from dressage.runs.needs import reward_versions
-from dressage.runs.recovery.attempts import LEASE_S, give_up_lease
+from dressage.runs.recovery.attempts import LEASE_S, give_up_lease, replace_without
 from dressage.runs.recovery.guard_acts import change_field
 from dressage.runs.recovery.releases import gives_back
 from dressage.runs.states import ACTIVE, FINISHED, ControlState, RunState
@@ -74,6 +74,8 @@ def sync(attempt_id: int, body: SyncRequest) -> SyncAnswer:
             change_field(run.id, finding)
         if changes:
             run.refresh_from_db(fields=["event_seq", "revision", "findings", "updated_at"])
+        if ingest.unusable is not None and run.state in ACTIVE:
+            replace_without(run, attempt, ingest.unusable)
         if ingest.changed:
             wake_on_commit(run.id, run.team_id)
     acknowledge(run, body.applied)
@@ -90,7 +92,7 @@ def sync(attempt_id: int, body: SyncRequest) -> SyncAnswer:
         **held,
         **({"releasing_at": now} if body.releasing and attempt.releasing_at is None else {}),
     )
-    if body.lost is not None and run.state in ACTIVE:
+    if body.lost is not None and run.state in ACTIVE and run.attempt == attempt.number:
         give_up_lease(run, attempt, body.lost)
     return SyncAnswer(
         acked_seq=attempt.acked_seq,

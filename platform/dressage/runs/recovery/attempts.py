@@ -3,6 +3,7 @@
 from itertools import takewhile
 
 from django.db import transaction
+from django.db.models import Max
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -11,15 +12,23 @@ from dressage.common.actors import Actor
 from dressage.common.secrets import secret_hash
 from dressage.runs.enqueue import enqueue_reconcile, enqueue_start, enqueue_stop
 from dressage.runs.facts.findings import forget_after
-from dressage.runs.life.lifecycle import transition
+from dressage.runs.life.damage import damage_sentence, store_damage
+from dressage.runs.life.lifecycle import MAX_REASON, transition
 from dressage.runs.models import Attempt, Checkpoint, Run
 from dressage.runs.needs.choice import reservation_of
-from dressage.runs.recovery.checkpoints import good_checkpoints
+from dressage.runs.recovery.checkpoints import (
+    damaged_ones,
+    forget_damage,
+    good_checkpoints,
+    passed_over,
+    relative_path,
+)
 from dressage.runs.states import ACTIVE, By, DesiredState, RunState
 from dressage.runs.steer.controls import restage
 from dressage.runs.tokens import link_token
 from dressage.telemetry.events import append_event
 from dressage.telemetry.models import Moment
+from trainer_core.link.events import UnusableCheckpoint
 
 LEASE_S = 15
 """Seconds without a sync after which an attempt is assumed dead."""
@@ -28,16 +37,29 @@ QUIET_S = 3
 FRUITLESS_LIMIT = 5
 """Number of consecutive attempts from the same step after which the run fails."""
 RECONCILER = Actor.system("reconciler")
+_RESTORE = "Put the files back and resume the run, or start another one."
 
 
-def begin(run: Run, reason: str, cluster: str | None = None) -> Attempt:
+def begin(run: Run, reason: str, cluster: str | None = None) -> Attempt | None:
     """Create the next attempt of a queued or active run, and notify the cluster on commit.
 
-    The run continues from the newest complete checkpoint, otherwise from its origin or from the beginning. Without
-    ``cluster`` it stays on the cluster of the previous attempt.
+    The run continues from the newest whole checkpoint, otherwise from its origin or from the beginning. If only damaged
+    checkpoints are left, it fails instead: it must not begin again as if it had none. Without ``cluster`` it stays on
+    the cluster of the previous attempt.
+
+    Returns:
+        The attempt; None if the run has failed.
     """
     cluster = cluster or _present_cluster(run)
+    if run.state == RunState.QUEUED:
+        forget_damage(run)  # a person resumes it, and may have put files back: the worker verifies them again
     resume_step, checkpoint = resume_point(run)
+    if checkpoint is None and not run.continues and (left := damaged_ones(run)):
+        why = f"No whole checkpoint is left: {damage_sentence(left)}. {_RESTORE}"
+        transition(run, RunState.FAILED, by=By.PLATFORM, actor=RECONCILER, reason=why)
+        return None
+    if again := _steps_done_again(run, resume_step):
+        reason = f"{reason} {again}"
     number = run.attempt + 1
     attempt = Attempt.objects.create(
         run=run,
@@ -59,8 +81,31 @@ def begin(run: Run, reason: str, cluster: str | None = None) -> Attempt:
         forget_after(run, resume_step)
     if run.state != RunState.STARTING:
         transition(run, RunState.STARTING, by=By.PLATFORM, actor=RECONCILER, reason=reason, step=resume_step)
+    elif again:
+        run.state_reason = reason[:MAX_REASON]
+        run.save(update_fields=["state_reason", "updated_at"])
+    if again:
+        data = {
+            "level": "warn",
+            "title": "A checkpoint cannot be used",
+            "message": again,
+            "code": "checkpoint_unusable",
+        }
+        append_event(run, "alert", data, step=resume_step)
     enqueue_start(run.id, number, cluster)
     return attempt
+
+
+def _steps_done_again(run: Run, resume_step: int) -> str:
+    """Sentence about checkpoints after ``resume_step`` that cannot be used; empty if there are none."""
+    unusable = passed_over(run, resume_step)
+    if not unusable:
+        return ""
+    reached = run.attempts.aggregate(reached=Max("last_step"))["reached"] or 0
+    first, last = resume_step + 1, max(reached, unusable[0].step)
+    steps = f"step {first} is" if first == last else f"steps {first} to {last} are"
+    sentence = damage_sentence(unusable)
+    return f"{sentence[0].upper()}{sentence[1:]}: {steps} done again."
 
 
 def _present_cluster(run: Run) -> str:
@@ -108,6 +153,28 @@ def give_up_lease(run: Run, attempt: Attempt, reason: str) -> bool:
     return True
 
 
+def replace_without(run: Run, attempt: Attempt, told: UnusableCheckpoint) -> None:
+    """Handle an attempt that ended because its checkpoint cannot be used: mark it, and continue from an older one.
+
+    A run whose only beginning is damaged, the copy of its parent's checkpoint, fails.
+
+    Raises:
+        ValueError: the path is not inside the run's folder.
+    """
+    path = relative_path(run, told.path)
+    checkpoint = run.checkpoints.select_related("run").filter(path=path).first()
+    if told.gone:
+        replace(run, attempt, f"attempt {attempt.number} did not find {told.path}")
+    elif checkpoint is not None:
+        store_damage(checkpoint, told.fault)
+        replace(run, attempt, f"attempt {attempt.number} could not read its checkpoint")
+    else:
+        reason = f"The checkpoint from which the run starts is damaged: {told.fault}. {_RESTORE}"
+        fence(attempt, reason)
+        to = RunState.CANCELLED if run.desired_state == DesiredState.CANCELLED else RunState.FAILED
+        transition(run, to, by=By.PLATFORM, actor=RECONCILER, reason=reason)
+
+
 def replace(run: Run, attempt: Attempt, why: str) -> None:
     """Handle a lost attempt: fence it, and continue with a new one, or end the run if further attempts are futile."""
     fence(attempt, why)
@@ -121,7 +188,7 @@ def replace(run: Run, attempt: Attempt, why: str) -> None:
         return
     previous = run.state
     begun = begin(run, f"Attempt {run.attempt + 1}: {why}.")
-    if previous == RunState.STARTING:
+    if begun is not None and previous == RunState.STARTING:
         # The state has not changed, so there is no event for that, but the new attempt must be reported.
         message = f"Attempt {begun.number} continues from step {begun.resume_step}: {why}."
         append_event(run, "alert", {"level": "warn", "title": "New attempt", "message": message})

@@ -8,13 +8,14 @@ from django.db import transaction
 
 from dressage.clusters.selectors import cluster_names
 from dressage.common.actors import Actor
-from dressage.common.api.problems import conflict, invalid, not_found
+from dressage.common.api.problems import Problem, conflict, invalid, not_found
 from dressage.runs.facts import selectors
+from dressage.runs.life.damage import require_whole
 from dressage.runs.life.lifecycle import locked
 from dressage.runs.life.services import create_run
 from dressage.runs.models import Checkpoint, Control, Run
 from dressage.runs.needs import origin_policy
-from dressage.runs.recovery.checkpoints import copy_as_origin, good_checkpoints
+from dressage.runs.recovery.checkpoints import copy_as_origin, newest_whole
 from dressage.runs.steer.change_sets import IN_EFFECT, members, spec_with
 from dressage.teams.models import Team
 from trainer_core.spec import Change, ControlError, RunSpec, apply_controls
@@ -48,18 +49,20 @@ def fork_run(
         cluster: the cluster to train on; None leaves it to the platform.
 
     Raises:
-        Problem: 404 for an unknown run, 409 if the checkpoint's files are gone, 422 if it was trained from another
-            policy than ``spec`` names, and for other faults.
+        Problem: 404 for an unknown run, 409 if the checkpoint's files are gone or damaged, 422 if it was trained from
+            another policy than ``spec`` names, and for other faults.
     """
     parent = selectors.plain_run(team, run_id, with_spec=True)
     if checkpoint_id is LATEST:
-        checkpoint = next(good_checkpoints(parent), None)
+        checkpoint = newest_whole(parent)
     elif checkpoint_id is None:
         checkpoint = None
     else:
         checkpoint = Checkpoint.objects.for_team(team).select_related("run").filter(pk=checkpoint_id).first()
         if checkpoint is None:
             raise invalid("/checkpoint", f"There is no checkpoint {checkpoint_id} in this team.")
+        if checkpoint.available:
+            require_whole(checkpoint)
     chosen = spec or RunSpec.model_validate(parent.effective_spec)
     title = name or f"{parent.name} (fork)"
     return _child(team, actor, parent, title, chosen, checkpoint, continues=False, cluster=cluster)
@@ -69,8 +72,9 @@ def rewind_control(team: Team, actor: Actor, run_id: str, control_id: str, *, na
     """A draft run that continues from the checkpoint before a control, without that control, its set and later ones.
 
     Raises:
-        Problem: 404; 409 if the control never took effect, or no checkpoint from before it exists any more.
+        Problem: 404; 409 if the control never took effect, or no whole checkpoint from before it exists any more.
     """
+    _read_before_locking(team, run_id, control_id)
     with transaction.atomic():
         parent = locked(run_id, team)
         control = Control.objects.filter(run=parent, pk=control_id).select_related("checkpoint__run").first()
@@ -78,9 +82,7 @@ def rewind_control(team: Team, actor: Actor, run_id: str, control_id: str, *, na
             raise not_found("control")
         if control.state not in IN_EFFECT or control.applied_step is None:
             raise conflict(f"The control is {control.state}: there is nothing to rewind.", code="wrong_state")
-        checkpoint = control.checkpoint
-        if checkpoint is None or not checkpoint.available:
-            checkpoint = next(good_checkpoints(parent, before_step=control.applied_step), None)
+        checkpoint = _from_before(parent, control)
         if checkpoint is None:
             raise conflict("No checkpoint from before this control remains.", code="no_checkpoint")
         before = parent.controls.filter(state__in=IN_EFFECT, applied_step__lte=checkpoint.step)
@@ -88,6 +90,33 @@ def rewind_control(team: Team, actor: Actor, run_id: str, control_id: str, *, na
         spec = spec_with(parent.spec, without.order_by("applied_step", "revision"), checkpoint.step)
     title = name or f"{parent.name} (rewound to step {checkpoint.step})"
     return _child(team, actor, parent, title, spec, checkpoint, continues=True)
+
+
+def _from_before(parent: Run, control: Control) -> Checkpoint | None:
+    """The whole checkpoint from before a control took effect: its own, otherwise the newest earlier one.
+
+    Raises:
+        Problem: 409 with the name of a file if only damaged ones are left.
+    """
+    own = control.checkpoint
+    if own is None or not own.available:
+        return newest_whole(parent, before_step=control.applied_step)
+    try:
+        require_whole(own)
+    except Problem:
+        older = newest_whole(parent, before_step=own.step)
+        if older is None:
+            raise
+        return older
+    return own
+
+
+def _read_before_locking(team: Team, run_id: str, control_id: str) -> None:
+    """Verify the checkpoint while the run is not locked: its worker's messages wait for the lock."""
+    parent = selectors.plain_run(team, run_id)
+    control = Control.objects.filter(run=parent, pk=control_id).select_related("checkpoint__run").first()
+    if control is not None and control.state in IN_EFFECT and control.applied_step is not None:
+        _from_before(parent, control)
 
 
 def roll_back_to(

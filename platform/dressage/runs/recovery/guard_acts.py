@@ -16,7 +16,7 @@ from dressage.runs.life.lifecycle import locked
 from dressage.runs.life.services import start_run
 from dressage.runs.models import Run
 from dressage.runs.recovery.branches import roll_back_to
-from dressage.runs.recovery.checkpoints import good_checkpoints
+from dressage.runs.recovery.checkpoints import newest_whole
 from dressage.runs.states import ControlState
 from dressage.runs.steer.change_sets import staged_spec
 from dressage.runs.steer.staging import stage_control
@@ -60,6 +60,7 @@ def change_field(run_id: str, finding: FindingDocument) -> None:
 def roll_back(run_id: str, guard_key: str) -> None:
     """Create and start the child run of a guard that rolls its run back. Skips a finding that has an outcome."""
     try:
+        _read_before_locking(run_id, guard_key)
         with transaction.atomic():
             _roll_back(run_id, guard_key)
     except Problem as problem:
@@ -106,7 +107,7 @@ def _roll_back(run_id: str, guard_key: str) -> None:
     if done >= guard.at_most:
         _refuse(run, finding, f"It has rolled this run back {_times(done)}, the maximum.")
         return
-    checkpoint = next(good_checkpoints(run, before_step=finding["since"]), None)
+    checkpoint = newest_whole(run, before_step=finding["since"])
     if checkpoint is None:
         _refuse(run, finding, f"No checkpoint from before step {finding['since']} remains.")
         return
@@ -116,6 +117,14 @@ def _roll_back(run_id: str, guard_key: str) -> None:
     message = f"{actor.label} continues in the run {child.name} from the checkpoint of step {checkpoint.step}."
     append_event(run, "log", {"level": "warn", "message": message}, step=run.step)
     set_outcome(run, guard_key, child=child.id)
+
+
+def _read_before_locking(run_id: str, guard_key: str) -> None:
+    """Verify the checkpoint while the run is not locked: its worker's messages wait for the lock."""
+    run = Run.objects.get(pk=run_id)
+    finding = next((one for one in findings_of(run) if one["guard"] == guard_key and _is_open(one)), None)
+    if finding is not None:
+        newest_whole(run, before_step=finding["since"])
 
 
 def _change_of(guard: Guard) -> Callable[[RunSpec], Sequence[Change]]:

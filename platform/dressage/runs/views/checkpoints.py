@@ -23,6 +23,7 @@ from dressage.runs.export.archive import Archive
 from dressage.runs.facts import selectors
 from dressage.runs.facts.documents import checkpoint_document
 from dressage.runs.facts.serializers import CheckpointSerializer
+from dressage.runs.life.damage import require_whole_for_request
 from dressage.runs.models import Checkpoint
 from dressage.teams.api import ApiView, TeamRequest
 
@@ -58,7 +59,10 @@ class CheckpointsView(ApiView):
 
     @extend_schema(operation_id="listCheckpoints", tags=["checkpoints"], responses=CheckpointSerializer(many=True))
     def get(self, request: TeamRequest, run_id: str) -> Response:
-        """The run's checkpoints, latest step first; `available` shows whether the files still exist."""
+        """The run's checkpoints, latest step first.
+
+        `available` shows whether the files still exist, `damaged` whether a fault was found in them.
+        """
         run = selectors.plain_run(request.team, run_id)
         page = CheckpointPage()
         rows = page.paginate_queryset(selectors.checkpoints(run), request, self)
@@ -94,7 +98,7 @@ class CheckpointPolicyView(ApiView):
 
 class DownloadCheckpointView(ApiView):
     noun = Noun.RUNS
-    problem_statuses = {"GET": (410, 416)}
+    problem_statuses = {"GET": (409, 410, 416, 429, 503)}
     queries = {
         "GET": Query.of(Flag(name="training", description="Also the optimizer state and the manifest of hashes."))
     }
@@ -116,8 +120,13 @@ class DownloadCheckpointView(ApiView):
         },
     )
     def get(self, request: TeamRequest, checkpoint_id: str) -> HttpResponseBase:
-        """The Hugging Face folder as a .tar file, streamed. Use `Range` to request a part of it."""
+        """The Hugging Face folder as a .tar file, streamed. Use `Range` to request a part of it.
+
+        Every file is compared with its recorded hash first: a damaged checkpoint is refused with the name of a file.
+        """
         checkpoint = selectors.checkpoint(request.team, checkpoint_id)
+        own_folder(checkpoint)
+        require_whole_for_request(checkpoint)
         whole = self.query["training"]
         label = re.sub(r"[^A-Za-z0-9_\-]+", "-", checkpoint.run.name).strip("-")[:60] or "run"
         name = f"{label}-step-{checkpoint.step}"

@@ -43,8 +43,8 @@ function Checkpoints({ run, rows }: { run: Run; rows: Checkpoint[] }) {
   const editor = useCan("editor");
   const [whole, { toggle }] = useDisclosure(false);
   const results = useHeldOut(run, rows);
-  const deleted = rows.filter(row => row.available === false).length;
-  const shown = whole ? rows : rows.filter(row => row.available !== false);
+  const deleted = rows.filter(isRemoved).length;
+  const shown = whole ? rows : rows.filter(row => !isRemoved(row));
   return (
     <>
       <CheckpointExports run={run} editor={editor} />
@@ -111,7 +111,19 @@ function Result({ found, isBest }: { found: Measured | null; isBest: boolean }) 
   );
 }
 
+/** Whether retention has deleted the files. A damaged checkpoint may lack its manifest, and is shown. */
+function isRemoved(row: Checkpoint): boolean {
+  return row.available === false && !row.damaged;
+}
+
 function Actions({ run, row, editor }: { run: Run; row: Checkpoint; editor: boolean }) {
+  if (row.damaged) {
+    return (
+      <Text size="xs" c="red" ta="right" data-testid="damaged-checkpoint">
+        damaged: {row.damage}
+      </Text>
+    );
+  }
   if (row.available === false) {
     return (
       <Text size="xs" c="dimmed" ta="right">

@@ -174,7 +174,7 @@ class _Checkpoints:
 
     def _earlier(self, step: int) -> Iterator[Checkpoint]:
         for one in self._rows:
-            if one.step < step and self._there.setdefault(one.id, one.available):
+            if one.step < step and not one.damage and self._there.setdefault(one.id, one.available):
                 yield one
 
 
