@@ -64,7 +64,6 @@ class Judge(peer.Peer):
         """Share with the program what the tests use: files, random seeds, the environment, warnings and logs."""
         if wanted := surroundings.needs(self._words):
             self.ask(do="report", arguments=[], named=wanted)
-        self.surroundings = surroundings.TestSurroundings(self._text, self._words, self._missing)
         if self._words & _FILES:
             self.ask(do="share")
             self.files = SharedFiles()
@@ -76,6 +75,8 @@ class Judge(peer.Peer):
                 self.ask(do="seed", arguments=arguments, named=named)
 
             random.seed = both
+        # Last: what a test replaces is what it finds here.
+        self.surroundings = surroundings.TestSurroundings(self._text, self._words, self._missing)
 
     def trusts(self, stand_in: Any) -> bool:
         """Trust only objects whose class, or a base of it, is named in the tests themselves."""

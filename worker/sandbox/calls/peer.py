@@ -1,6 +1,7 @@
 """Calls between two jails, in both directions. Anything but plain values stays in its jail and is used remotely."""
 
 import copy
+import enum
 import importlib
 import inspect
 import sys
@@ -12,6 +13,7 @@ from typing import Any
 
 from worker.sandbox.calls import stand_ins, wire
 from worker.sandbox.calls.mirrors import Mirrors, is_kept
+from worker.sandbox.calls.operands import Siblings
 from worker.sandbox.calls.shared_files import SharedFiles
 
 STANDARD = sys.stdlib_module_names - {"antigravity", "this", "idlelib", "turtle", "tkinter"}
@@ -20,7 +22,9 @@ LIBRARIES = {"numpy"}
 """Packages that may be present on both sides."""
 _RUNNERS = {"unittest", "doctest", "bdb"}
 """Modules whose exceptions tell a test's runner what to do: those of the program are ordinary failures."""
-SHARED_TYPES = {"builtins", "collections", "datetime", "decimal", "fractions", "_decimal"}
+SHARED_TYPES = {
+    "abc", "builtins", "collections", "collections.abc", "datetime", "decimal", "fractions", "_decimal", "numbers",
+}  # fmt: skip
 """Modules whose classes are the same on both sides."""
 _ITERATORS = (map, filter, zip, enumerate, reversed)
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodWrapperType)
@@ -42,8 +46,9 @@ class Peer:
         self._theirs: dict[int, Any] = {}
         self._granted: dict[int, int] = {}
         """Functions of the standard library that stand for the other side's, by identity."""
-        self.returned: set[int] = set()
+        self._returned: set[int] = set()
         """Numbers of the other side's objects that came as an answer, not of those that this side created there."""
+        self.siblings = Siblings()
         self.files: SharedFiles | None = None
         """Files that are the same on both sides; None if the tests use none."""
         self.mirrors = Mirrors()
@@ -57,6 +62,7 @@ class Peer:
         """
         arguments = request.get("arguments", [])
         named = request.get("named", {})
+        request = {**self.news(), **request}
         if "arguments" in request:
             request["arguments"] = [self._argument(one) for one in arguments]
             request["named"] = {name: self._argument(one) for name, one in named.items()}
@@ -86,7 +92,11 @@ class Peer:
     def _note_returned(self, value: Any) -> None:
         number = stand_ins.number_of(value)
         if number is not None:
-            self.returned.add(number)
+            self._returned.add(number)
+
+    def has_returned(self, stand_in: Any) -> bool:
+        """Whether an object of the other side came as an answer."""
+        return stand_ins.number_of(stand_in) in self._returned
 
     def serve(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to a request from the other side."""
@@ -95,9 +105,9 @@ class Peer:
             named = {name: self.decode(one) for name, one in request.get("named", {}).items()}
             value = self.perform(request, arguments, named)
             kept = is_kept(sys.getrefcount(value))
-            return {"answer": True, **self._value(value, request, arguments, named, kept)}
+            return {"answer": True, **self.news(), **self._value(value, request, arguments, named, kept)}
         except BaseException as error:
-            return {"answer": True, "error": self.describe_error(error)}
+            return {"answer": True, **self.news(), "error": self.describe_error(error)}
 
     def serve_all(self) -> None:
         """Answer requests until the other side is gone."""
@@ -139,15 +149,23 @@ class Peer:
         raise ValueError(f"no request {request['do']!r}")
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Send a message, with the changes in the files that both sides share."""
+        """Send a message."""
+        self._line.send(message)
+
+    def news(self) -> dict[str, Any]:
+        """Changes here since the last message, for the next one.
+
+        The other side reads them before the rest of the message, so they are encoded before it.
+        """
+        found: dict[str, Any] = {}
         changes = self.files.changes() if self.files is not None else None
         if changes is not None:
-            message = {**message, "changes": changes}
+            found["changes"] = changes
         if mirrored := self.mirrors.changes(self.encode):
-            message = {**message, "mirrored": mirrored}
+            found["mirrored"] = mirrored
         if more := self.surroundings_changed():
-            message = {**message, "surroundings": more}
-        self._line.send(message)
+            found["surroundings"] = more
+        return found
 
     def encode(self, value: Any) -> Any:
         """``value`` encoded for the other side."""
@@ -248,10 +266,10 @@ class Peer:
             raise EOFError("the other side speaks nonsense")
         if self.files is not None and "changes" in message:
             self.files.apply(message["changes"])
-        if "surroundings" in message:
-            self.change_surroundings(message["surroundings"])
         if "mirrored" in message:
             self.mirrors.apply(message["mirrored"], self.decode)
+        if "surroundings" in message:
+            self.change_surroundings(message["surroundings"])
         return message
 
     def _keep(self, value: Any) -> int:
@@ -273,6 +291,8 @@ class Peer:
             return {"type": f"{value.__module__}.{value.__qualname__}"}
         if isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] in STANDARD | LIBRARIES:
             return {"module": value.__name__}
+        if wire.is_named_tuple(value):
+            return {"tuple_class": [value.__name__, list(value._fields), self.encode(value._field_defaults)]}
         if isinstance(value, type) and issubclass(value, BaseException) and _is_library(value):
             return {"type": f"{value.__module__}.{value.__qualname__}"}
         if isinstance(value, BaseException):
@@ -287,11 +307,18 @@ class Peer:
             return {"mine": number, "is": "function", **_function(value)}
         if found := _flow(value):
             return {"mine": number, "is": found}
-        described = {"mine": number, "is": "object", "class": self.encode(kind)}
+        described = {"mine": number, "is": "object", "class": self._class_of(kind)}
         if isinstance(value, stand_ins.BASES):
             described["plain"] = self.encode(plain_content(value))
             self.mirrors.lend(f"o{number}", value)
         return described
+
+    def _class_of(self, kind: type) -> Any:
+        """The class of an object, described even if both sides have it: the object is on this side alone."""
+        if kind.__module__ not in SHARED_TYPES or (number := self._keep(kind)) in self._described:
+            return self.encode(kind)
+        self._described.add(number)
+        return {"mine": number, "is": "class", **self._class(kind)}
 
     def _class(self, kind: type) -> dict[str, Any]:
         methods = [
@@ -304,7 +331,9 @@ class Peer:
             "doc": kind.__doc__ if isinstance(kind.__doc__, str) else None,
             "bases": [self.encode(base) for base in kind.__bases__ if base is not object],
             "special": stand_ins.special(kind),
+            "abstract": sorted(getattr(kind, "__abstractmethods__", ())),
             "methods": methods,
+            "enum": issubclass(kind, enum.Enum),
             "meta": stand_ins.special(type(kind)) if type(kind) is not type else [],
         }
 
@@ -323,6 +352,9 @@ class Peer:
             if isinstance(found, type) and (module in SHARED_TYPES or issubclass(found, BaseException)):
                 return found
             raise ValueError(f"no type {value['type']!r}")
+        if "tuple_class" in value:
+            name, fields, defaults = value["tuple_class"]
+            return wire.tuple_class(str(name), fields, self.decode(defaults))
         if "module" in value:
             names = str(value["module"]).split(".")
             if names[0] not in STANDARD | LIBRARIES or "__main__" in names:

@@ -1,14 +1,17 @@
 """Stand-ins for the objects of another jail: classes, objects, functions, generators, coroutines and exceptions."""
 
+import abc
+import enum
 import functools
 import inspect
-import secrets
 import threading
 import types
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from worker.sandbox.calls.unlike import unlike
+from worker.sandbox.calls import believing
+from worker.sandbox.calls.operands import REDUCTIONS, WATCHED
 
 if TYPE_CHECKING:
     from worker.sandbox.calls.peer import Peer
@@ -32,6 +35,8 @@ OPERATORS = (
 SELF = frozenset({"__enter__", "__aenter__", "__iter__", "__aiter__"})
 """Operators that usually return the object itself."""
 _NUMBER = "_Dressage__number"
+_OF_ARRAYS = {f"__array_{name}__" for name in ("function", "ufunc", "wrap", "prepare", "finalize")}
+"""Names by which NumPy lets an object compute what NumPy was asked for. The object has no say in that."""
 
 
 def special(kind: type) -> list[str]:
@@ -54,8 +59,7 @@ def operate(value: Any, name: str, arguments: Sequence[Any]) -> Any:
 def number_of(value: Any) -> int | None:
     """The number under which the other side stores the object; None for objects of this side."""
     if isinstance(value, RemoteClass):
-        found: int = type.__getattribute__(value, "number")
-        return found
+        return _FACTS[value].number if value in _FACTS else None
     kind = type(value)
     if isinstance(kind, RemoteClass):
         number: int = object.__getattribute__(value, _NUMBER)
@@ -81,17 +85,32 @@ def _remember(value: Any, number: int) -> Any:
     return value
 
 
-class RemoteClass(type):
-    """A class whose objects live in the other jail."""
+@dataclass(frozen=True, slots=True)
+class ClassFacts:
+    """Facts about the stand-in of a class. They are no attributes of it: it may have any of its own."""
 
     peer: "Peer"
     number: int
-    plain: type | None
+    plain: type | None = None
     """The builtin class that it extends."""
+    operators: frozenset[str] = frozenset()
+    """Operators that it defines."""
+
+
+_FACTS: dict[type, ClassFacts] = {}
+
+
+def facts_of(stand_in: Any) -> ClassFacts:
+    """Facts about the class of a stand-in."""
+    return _FACTS[type(stand_in)]
+
+
+class RemoteClass(type):
+    """A class whose objects live in the other jail."""
 
     def __new__(mcs, name: str, bases: tuple[type, ...], space: dict[str, Any], ours: bool = False) -> "RemoteClass":
         if not ours:
-            peer = next(base.peer for base in bases if isinstance(base, RemoteClass) and hasattr(base, "peer"))
+            peer = next(_FACTS[base].peer for base in bases if base in _FACTS)
             reason = f"a test extends the program's class {bases[0].__name__}, which lives in a jail of its own"
             peer.doubt(reason)
             raise TypeError(reason)
@@ -101,33 +120,33 @@ class RemoteClass(type):
         super().__init__(name, bases, space)
 
     def __call__(cls, *arguments: Any, **named: Any) -> Any:
-        return cls.peer.ask(do="make", of=cls.number, arguments=arguments, named=named)
+        return _class_ask(cls, do="make", arguments=arguments, named=named)
 
     def __getattr__(cls, name: str) -> Any:
         if name == "__dataclass_fields__":
-            return _fields(cls.peer.ask(do="fields", of=cls.number))
-        return cls.peer.ask(do="attribute", of=cls.number, name=name)
+            return _fields(_class_ask(cls, do="fields"))
+        if name in _OF_ARRAYS:
+            raise AttributeError(name)
+        return _class_ask(cls, do="attribute", name=name)
 
     def __setattr__(cls, name: str, value: Any) -> None:
-        if name in ("peer", "number", "plain"):
-            type.__setattr__(cls, name, value)
-        elif name not in ("__abstractmethods__", "__parameters__"):
-            cls.peer.ask(do="set", of=cls.number, name=name, arguments=[value])
+        if name not in ("__abstractmethods__", "__parameters__"):
+            _class_ask(cls, do="set", name=name, arguments=[value])
 
     def __iter__(cls) -> Any:
-        return cls.peer.ask(do="operate", of=cls.number, name="__iter__", arguments=[])
+        return _class_ask(cls, do="operate", name="__iter__", arguments=[])
 
     def __len__(cls) -> Any:
-        return cls.peer.ask(do="operate", of=cls.number, name="__len__", arguments=[])
+        return _class_ask(cls, do="operate", name="__len__", arguments=[])
 
     def __bool__(cls) -> bool:
         return True
 
     def __getitem__(cls, key: Any) -> Any:
-        return cls.peer.ask(do="operate", of=cls.number, name="__getitem__", arguments=[key])
+        return _class_ask(cls, do="operate", name="__getitem__", arguments=[key])
 
     def __contains__(cls, value: Any) -> bool:
-        return bool(cls.peer.ask(do="operate", of=cls.number, name="__contains__", arguments=[value]))
+        return bool(_class_ask(cls, do="operate", name="__contains__", arguments=[value]))
 
 
 class RemoteObject(metaclass=RemoteClass, ours=True):
@@ -136,7 +155,7 @@ class RemoteObject(metaclass=RemoteClass, ours=True):
     __slots__ = (_NUMBER, "__weakref__")
 
     def __getattr__(self, name: str) -> Any:
-        if name == "__dataclass_fields__":
+        if name == "__dataclass_fields__" or name in _OF_ARRAYS:
             return getattr(type(self), name)
         return _ask(self, do="attribute", name=name)
 
@@ -158,7 +177,7 @@ class RemoteObject(metaclass=RemoteClass, ours=True):
 
 def _restored(data: bytes) -> Any:
     """A copy of an object of the other side, which has written ``data`` and reads it: it stays in that jail."""
-    return RemoteObject.peer.ask(do="restore", arguments=[data])
+    return next(iter(_FACTS.values())).peer.ask(do="restore", arguments=[data])
 
 
 def _fields(described: Sequence[Any]) -> dict[str, Any]:
@@ -173,11 +192,13 @@ def _fields(described: Sequence[Any]) -> dict[str, Any]:
     return found
 
 
-RemoteObject.plain = None
-
-
 def _ask(target: Any, **request: Any) -> Any:
-    return type(target).peer.ask(of=object.__getattribute__(target, _NUMBER), **request)
+    return facts_of(target).peer.ask(of=object.__getattribute__(target, _NUMBER), **request)
+
+
+def _class_ask(kind: RemoteClass, **request: Any) -> Any:
+    facts = _FACTS[kind]
+    return facts.peer.ask(of=facts.number, **request)
 
 
 def make(peer: "Peer", number: int, description: Mapping[str, Any]) -> Any:
@@ -242,22 +263,24 @@ def _class(peer: "Peer", number: int, description: Mapping[str, Any]) -> type:
         return _remember_class(type(name, errors or (CandidateFailedError,), {**space, **_ERROR}), number)
     own = [base for base in bases if not isinstance(base, RemoteClass)]
     plain = next((base for base in own if base in BASES), None)
-    plain = plain or next((base.plain for base in bases if isinstance(base, RemoteClass) and base.plain), None)
+    plain = plain or next((_FACTS[base].plain for base in bases if base in _FACTS and _FACTS[base].plain), None)
     space["__slots__"] = ()
-    if plain is not None:  # isinstance with the builtin class is also true
-        like = type(name, (plain,), {})
+    builtin = () if plain is None else (plain,)
+    if plain is not None or description.get("enum"):  # isinstance with the builtin class, or Enum, is also true
+        like = types.new_class(name, (*builtin, enum.Enum)) if description.get("enum") else type(name, builtin, {})
         space["__class__"] = property(lambda self: like)
     for method in description["methods"]:
-        space[str(method)] = _method(str(method))
+        space[str(method)] = _method(str(method), str(method) in description.get("abstract", ()))
     known = set(OPERATORS) & set(map(str, description["special"]))
     remote = tuple(base for base in bases if isinstance(base, RemoteClass)) or (RemoteObject,)
     made = RemoteClass(name, remote, space, ours=True)
-    made.peer, made.number, made.plain = peer, number, plain
-    RemoteObject.peer = peer
-    trusted = peer.trusts(made)
+    _FACTS[made] = ClassFacts(peer, number, plain, frozenset(known))
+    for base in own:
+        if isinstance(base, abc.ABCMeta):  # isinstance and issubclass with it are also true
+            base.register(made)  # type: ignore[arg-type]
+    if abstract := frozenset(map(str, description.get("abstract", ()))):
+        type.__setattr__(made, "__abstractmethods__", abstract)
     for operator in known:
-        if operator in _COMPARED and not trusted and plain is None:
-            continue
         type.__setattr__(made, operator, _operator(operator, plain))
     if "__eq__" in known and "__hash__" not in known:
         type.__setattr__(made, "__hash__", None)
@@ -272,12 +295,21 @@ def _remember_class(kind: type, number: int) -> type:
 _ERROR_CLASSES: dict[type, int] = {}
 
 
-def _method(name: str) -> Callable[..., Any]:
+def _method(name: str, abstract: bool) -> Callable[..., Any]:
     def method(self: Any, *arguments: Any, **named: Any) -> Any:
         return _ask(self, do="method", name=name, arguments=arguments, named=named)
 
-    method.__name__ = name
-    return method
+    def reduce(self: Any, *arguments: Any, **named: Any) -> Any:
+        siblings = facts_of(self).peer.siblings
+        if not siblings.knows(self, number_of):
+            return method(self, *arguments, **named)
+        return siblings.computed(self, name, arguments, lambda one, *more: method(one, *more, **named), number_of)
+
+    chosen: Any = reduce if name in REDUCTIONS else method
+    chosen.__name__ = name
+    if abstract:
+        chosen.__isabstractmethod__ = True
+    return chosen
 
 
 def _operator(name: str, plain: type | None) -> Callable[..., Any]:
@@ -289,48 +321,39 @@ def _operator(name: str, plain: type | None) -> Callable[..., Any]:
     def call(self: Any, *arguments: Any, **named: Any) -> Any:
         return _ask(self, do="call", arguments=arguments, named=named)
 
+    def ask(self: Any, value: Any, operator: str = name) -> Any:
+        return _ask(self, do="operate", name=operator, arguments=[value])
+
     def compare(self: Any, *arguments: Any) -> Any:
         if name == "__hash__":
             return hash(forward(self))
-        if plain is not None and number_of(arguments[0]) is None:
-            return getattr(plain, name)(_ask(self, do="plain"), *arguments)
-        if number_of(arguments[0]) is not None:
+        if number_of(arguments[0]) is not None:  # among its own objects, a program claims no more than numbers could
             return forward(self, *arguments)
-        return _believed(self, name, arguments[0], forward)
+        if plain is not None:
+            return getattr(plain, name)(_ask(self, do="plain"), *arguments)
+        facts = facts_of(self)
+        if facts.peer.trusts(None):
+            said = forward(self, *arguments)
+            return said if said is NotImplemented else said is True
+        said = believing.compared(facts.peer, self, name, arguments[0], facts.operators, ask)
+        if said is True and not facts.peer.siblings.tell_apart(self, lambda one: ask(one, arguments[0]), number_of):
+            facts.peer.doubt(
+                f"a test compares the result of arithmetic with the program's class {type(self).__name__} with a plain "
+                "value: only the program could say how they compare"
+            )
+            return False
+        return said
 
-    chosen = call if name == "__call__" else compare if name in _COMPARED else forward
+    def compute(self: Any, *arguments: Any) -> Any:
+        peer = facts_of(self).peer
+        if peer.trusts(None):
+            return forward(self, *arguments)
+        return peer.siblings.computed(self, name, arguments, forward, number_of)
+
+    others = compare if name in _COMPARED else compute if name in WATCHED else forward
+    chosen = call if name == "__call__" else others
     chosen.__name__ = name
     return chosen
-
-
-def _believed(self: Any, name: str, other: Any, forward: Callable[..., Any]) -> Any:
-    """Result of comparing an object with a plain value, as far as its answer can be believed.
-
-    A positive answer is believed only from an object that the test has created, and only if the object tells the value
-    from others like it, in an order that it cannot foresee. The program may return any object, so comparisons of
-    objects that it returned cannot be judged.
-    """
-    peer = type(self).peer
-    if peer.trusts(None):
-        said = forward(self, other)
-        return said if said is NotImplemented else said is True
-    others = unlike(other)
-    if others is None or number_of(self) in peer.returned:
-        said = forward(self, other)
-        if said is True and forward(self, "\u2603") is not True:
-            peer.doubt(
-                f"a test compares an object of the program's class {type(self).__name__} with a plain value: only the "
-                "program could say how they compare"
-            )
-        return said if said is NotImplemented else False
-    place = secrets.randbelow(len(others) + 1)
-    for one in others[:place]:
-        if forward(self, one) is True:
-            return False
-    said = forward(self, other)
-    if said is not True or any(forward(self, one) is True for one in others[place:]):
-        return said if said is NotImplemented else False
-    return True
 
 
 def _function(peer: "Peer", number: int, description: Mapping[str, Any]) -> Any:

@@ -9,7 +9,7 @@ import socket
 import sys
 import types
 from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, ItemsView, KeysView, Mapping, Sequence, ValuesView
 from decimal import Decimal
 from fractions import Fraction
 from json import dumps, loads  # a test may replace what ``json`` holds
@@ -22,7 +22,14 @@ _LONG_INTEGER = 1 << 12
 _ATOMS = {type(None), bool, str, float}
 _ALIASED = (list, dict, set)
 """Containers whose identity matters: what happens to one happens wherever else it is held."""
-_VIEWS = {type({}.keys()): "keys", type({}.values()): "values", type({}.items()): "items"}
+_VIEWS: dict[Any, str] = {
+    type({}.keys()): "keys",
+    type({}.values()): "values",
+    type({}.items()): "items",
+    KeysView: "keys",
+    ValuesView: "values",
+    ItemsView: "items",
+}
 
 Refer = Callable[[Any], dict[str, Any]]
 Resolve = Callable[[dict[str, Any]], Any]
@@ -71,7 +78,7 @@ def _encoded(value: Any, refer: Refer, depth: int, seen: dict[int, int]) -> Any:
         return {name: pack(value, part)}
     if kind in _VIEWS:
         return {_VIEWS[kind]: [part(one) for one in value]}
-    if isinstance(value, tuple) and _is_named_tuple(kind):
+    if isinstance(value, tuple) and is_named_tuple(kind):
         return {"named_tuple": [kind.__name__, list(kind._fields), [part(one) for one in tuple.__iter__(value)]]}
     if (other := _of_library(value)) is not None:
         return other
@@ -115,7 +122,7 @@ def _decoded(value: Any, resolve: Resolve, made: list[Any]) -> Any:
             return _view(kind, [part(one) for one in inner])
         case "named_tuple":
             name, fields, items = inner
-            return namedtuple(name, fields)(*(part(one) for one in items))
+            return tuple_class(name, fields)(*(part(one) for one in items))
         case "array" | "uuid" | "path" | "zone" | "ndarray" | "numpy":
             return _from_library(kind, inner)
     if kind in _UNPACK:
@@ -131,9 +138,25 @@ def _flat(value: list[Any]) -> bool:
     return int not in kinds or kinds > {int} or (max(value).bit_length() < 4000 and min(value).bit_length() < 4000)
 
 
-def _is_named_tuple(kind: type) -> bool:
+_TUPLE_CLASSES: dict[tuple[str, ...], Any] = {}
+"""Named tuples of the other side, each class made once: an object is one of its class."""
+
+
+def tuple_class(name: str, fields: Sequence[str], defaults: Mapping[str, Any] | None = None) -> Any:
+    """The class of named tuples with this name and these fields. ``defaults``: those of its last fields, if known."""
+    key = (name, *fields)
+    if key not in _TUPLE_CLASSES:
+        _TUPLE_CLASSES[key] = namedtuple(name, fields)
+    kind = _TUPLE_CLASSES[key]
+    if defaults:
+        kind._field_defaults = dict(defaults)
+        kind.__new__.__defaults__ = tuple(defaults.values())
+    return kind
+
+
+def is_named_tuple(kind: Any) -> bool:
     """Whether the class is a tuple with names and nothing else: it has no methods of its own."""
-    fields = getattr(kind, "_fields", None)
+    fields = getattr(kind, "_fields", None) if isinstance(kind, type) else None
     if not isinstance(fields, tuple) or kind.__bases__ != (tuple,):
         return False
     more = set(vars(kind)) - {"__slots__", "__new__", "__repr__", "__getnewargs__", "__orig_bases__"} - set(fields)
