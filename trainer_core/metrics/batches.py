@@ -22,7 +22,7 @@ ENTRIES = (
         "1 − Σ(p − p̂)² / Σ(p − p̄)² over the prompts tried last, each predicted from the others",
         "data",
     ),
-    Metric("training/policy_version", "Policy version", "versions", "weights after the update", "run"),
+    Metric("training/policy_version", "Policy version", "versions", "updates of the policy so far", "run"),
     Metric("training/tokens_total", "Tokens", "tokens", "completion tokens so far", "run", {"trl": "num_tokens"}),
     Metric("control/revision", "Steering revision", "revision", "revision at the batch's dispatch", "run"),
 )

@@ -28,10 +28,10 @@ def compare(guard: HeldOutFalls, past: list[float], metrics: Mapping[str, float]
     if reward is not None and math.isfinite(reward):
         best, then, *rewards = past or (math.nan, math.nan)
         past[:] = [best, then, *[*rewards, reward][-KEPT:]]
-    scores = [value for name, value in metrics.items() if _SCORE.fullmatch(name)]
-    if not scores:
+    score = held_out_score(metrics)
+    if score is None:
         return None
-    held_out = math.fsum(scores) / len(scores)
+    held_out, error = score
     if math.isnan(held_out):
         return held_out, "not a number"
     best, then, *rewards = past or (math.nan, math.nan)
@@ -40,11 +40,17 @@ def compare(guard: HeldOutFalls, past: list[float], metrics: Mapping[str, float]
         past[:] = [held_out, now]
         return held_out, None
     past[:] = [best, then]
-    fell = best - held_out > max(guard.max_fall * abs(best), _BEYOND * math.sqrt(2.0) * _error(metrics))
+    fell = best - held_out > max(guard.max_fall * abs(best), _BEYOND * math.sqrt(2.0) * error)
     if not fell or not now > then:
         return held_out, None
     reason = f"more than {guard.max_fall:.0%} below its best of {best:.4g} while {guard.metric} rose to {now:.4g}"
     return held_out, reason
+
+
+def held_out_score(metrics: Mapping[str, float]) -> tuple[float, float] | None:
+    """(mean held-out reward over the sources, its standard error); None if no evaluation has ended."""
+    scores = [value for name, value in metrics.items() if _SCORE.fullmatch(name)]
+    return (math.fsum(scores) / len(scores), _error(metrics)) if scores else None
 
 
 def _error(metrics: Mapping[str, float]) -> float:

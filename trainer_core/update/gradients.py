@@ -147,8 +147,12 @@ class GradientAccumulator:
         known: list[KnownTokens],
         whole: Denominators,
         totals: Totals,
+        version: int,
     ) -> SampleWeights:
-        """Add the gradient of one minibatch, one micro-batch at a time. Returns its samples' importance weights."""
+        """Add the gradient of one minibatch, one micro-batch at a time. Returns its samples' importance weights.
+
+        ``version`` is that of the weights before the step.
+        """
         weights = SampleWeights()
         warming = spec.critic is not None and step <= spec.critic.warmup_steps
         if self._parts.head is not None:
@@ -169,7 +173,7 @@ class GradientAccumulator:
                 record(mine, batch, current, entropies)
                 add_entropy(totals, batch, entropies)
             weights.add(batch, current)
-            proximal = self._parts.proximal.logprobs(batch, current, one.before, step - 1)
+            proximal = self._parts.proximal.logprobs(batch, current, one.before, version)
             loss = loss_share(
                 spec,
                 batch,

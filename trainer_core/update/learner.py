@@ -103,6 +103,7 @@ class Learner:
         self.tells = tells()
         """Whether what this rank writes into trajectories counts: ranks that split tokens write the same."""
         self.version = 0
+        """Updates of the policy: steps that have moved its weights."""
         self._model_dir = Path(model_dir)
         asked, frozen = (None if folder is None else Path(folder) for folder in (teacher, reference))
         self._parts = LearnerModels(self._model_dir, spec, world_size, self._device, asked, frozen)
@@ -132,12 +133,12 @@ class Learner:
         return self.engine_fp8 is not None or self._parts.joint
 
     def update(self, groups: Sequence[Group], spec: RunSpec, step: int) -> dict[str, float]:
-        """Learn from one step's groups; afterwards ``version`` is ``step``.
+        """Learn from one step's groups; ``version`` counts it if the policy has moved.
 
         Writes ``learner_logprobs`` and ``entropy`` (as they were before the first update; 0 for forced tokens) into the
         trajectories of this rank that take part in the loss, and with a critic also ``token_advantages``. If none take
-        part, only the supervised term trains. Without a supervised term there is no optimizer step, and the metrics
-        hold only the learning rate.
+        part, only the supervised term trains. Without a supervised term there is no optimizer step, ``version`` stays,
+        and the metrics hold only the learning rate.
 
         Args:
             groups: all groups of the step, on every rank.
@@ -181,7 +182,7 @@ class Learner:
             totals.add(own)
         self._torn = None
         self._parts.entropy.close()
-        self.version = step
+        self.version += self._moves(spec, taken)
         self._close(totals)
         return _summary(totals.values(), taken, max(1, planned), learning_rate(spec, step))
 
@@ -220,16 +221,19 @@ class Learner:
             streamed.count(part)
             self._torn = f"a piece of step {streamed.step} failed half-way"
             ((mine, batches, _),), (known,) = self._gradients.study(plan, groups, spec, totals)
-            streamed.weights += self._gradients.accumulate(spec, streamed.step, mine, batches, known, UNIT, totals)
+            streamed.weights += self._gradients.accumulate(
+                spec, streamed.step, mine, batches, known, UNIT, totals, self.version
+            )
             self._torn = None
         streamed.shown += self._gradients.demonstrations(groups, spec)
         settle(self._device)
 
     def finish(self) -> dict[str, float]:
-        """Take the optimizer step of the open step; afterwards ``version`` is that step.
+        """Take the optimizer step of the open step, which ``version`` counts if the policy has moved.
 
         Returns:
-            The metrics of ``update``. With nothing accumulated and nothing shown there is no optimizer step.
+            The metrics of ``update``. With nothing accumulated and nothing shown there is no optimizer step, and
+            ``version`` stays.
 
         Raises:
             RuntimeError: no step is open.
@@ -250,7 +254,7 @@ class Learner:
                     f"step {step}: the loss or its gradient is not finite; the optimizer step was not taken"
                 )
             taken.append(done)
-        self.version = step
+        self.version += self._moves(spec, taken)
         self._close(streamed.totals)
         return _summary(streamed.totals.values(), taken, streamed.divisor, learning_rate(spec, step))
 
@@ -402,7 +406,9 @@ class Learner:
             weights = SampleWeights()
             if plan:
                 mine, batches, whole = plan[index]
-                weights = self._gradients.accumulate(spec, step, mine, batches, known[index], whole, totals)
+                weights = self._gradients.accumulate(
+                    spec, step, mine, batches, known[index], whole, totals, self.version
+                )
             self._gradients.imitate(spec, shown[index::turns], totals, 1.0)
             yield self._step(spec, step, weights, values=bool(plan))
 
@@ -440,6 +446,12 @@ class Learner:
         if not warming:
             self._parts.proximal.after_update(self._parts.masters)
         return metrics
+
+    def _moves(self, spec: RunSpec, taken: Sequence[Mapping[str, float]]) -> bool:
+        """Whether optimizer steps have moved the policy: all-zero gradients move it by momentum or decay alone."""
+        drifts = self.version > 0 or spec.optimizer.weight_decay > 0.0
+        moved = any(one["actor/lr"] > 0.0 and (drifts or one["actor/grad_norm"] > 0.0) for one in taken)
+        return moved or bool(taken and self._parts.balancer is not None)
 
     def _require_whole(self) -> None:
         if self._torn is not None:

@@ -144,11 +144,11 @@ class LearnerWorker:
         return measure_peaks(device, dtypes, usable_cores())
 
     @_at_work
-    def update(self, packed: PackedGroups, spec: RunSpec, step: int) -> tuple[dict[str, float], Found]:
-        """One step; returns the metrics and what the learner has computed for this rank's trajectories."""
+    def update(self, packed: PackedGroups, spec: RunSpec, step: int) -> tuple[dict[str, float], Found, int]:
+        """One step; returns the metrics, what the learner has computed for this rank's trajectories, the version."""
         groups = packed.groups()
         metrics = self._learner.update(groups, spec, step)
-        return metrics, self._found(groups)
+        return metrics, self._found(groups), self._learner.version
 
     def begin(self, spec: RunSpec, step: int) -> None:
         """Open a streamed step."""
@@ -163,7 +163,7 @@ class LearnerWorker:
 
     @_at_work
     def finish(self) -> tuple[dict[str, float], int]:
-        """Take the optimizer step; returns the metrics and the new version."""
+        """Take the optimizer step; returns the metrics and the version afterwards."""
         return self._learner.finish(), self._learner.version
 
     def carry_by(self, travel: Travel | None) -> None:
@@ -305,10 +305,10 @@ class LearnerGroup:
             LearnerLost: a rank died. (Errors of ``Learner.update`` are raised with their own type.)
         """
         results = self._call("update", ray.put(PackedGroups.of(groups, without=ANEW)), spec, step)
-        for _, found in results:
+        for _, found, _ in results:
             _write(groups, found)
-        self.version = step
-        metrics: dict[str, float] = results[0][0]
+        metrics: dict[str, float]
+        metrics, _, self.version = results[0]
         return metrics
 
     def begin(self, spec: RunSpec, step: int) -> None:

@@ -35,8 +35,8 @@ class Learned:
     """Outcome of an update."""
 
     metrics: dict[str, float]
-    weights: WeightHandle
-    """The new weights with their probe, for the engines."""
+    weights: WeightHandle | None
+    """The new weights with their probe, for the engines; None if the step has not moved them."""
     learn_s: float
     publish_s: float
 
@@ -100,7 +100,7 @@ class LearningStage:
         return self._group is not None and self._group.lives(NOTICED_S)
 
     def learn(self, groups: list[Group], spec: RunSpec, step: int) -> Future[Learned]:
-        """One step's update under ``spec``, then the new weights."""
+        """One step's update under ``spec``, then the new weights, if there are any."""
         return self._thread.submit(self._learn, groups, spec, step)
 
     def begin(self, spec: RunSpec, step: int) -> Future[None]:
@@ -112,7 +112,7 @@ class LearningStage:
         return self._thread.submit(self._accumulate, groups)
 
     def finish(self) -> Future[Learned]:
-        """The optimizer step of the open step, then the new weights; ``learn_s`` counts its pieces too."""
+        """The optimizer step of the open step, then the new weights, if any; ``learn_s`` counts its pieces too."""
         return self._thread.submit(self._finish)
 
     def rescore(
@@ -193,17 +193,23 @@ class LearningStage:
 
     def _finish(self) -> Learned:
         started = time.perf_counter()
+        before = self._learner.version
         metrics = self._learner.finish()
         learned = time.perf_counter()
-        weights = self._learner.publish()
+        weights = self._publish_after(before)
         return Learned(metrics, weights, self._streamed_s + learned - started, time.perf_counter() - learned)
 
     def _learn(self, groups: list[Group], spec: RunSpec, step: int) -> Learned:
         started = time.perf_counter()
+        before = self._learner.version
         metrics = self._learner.update(groups, spec, step)
         learned = time.perf_counter()
-        weights = self._learner.publish()
+        weights = self._publish_after(before)
         return Learned(metrics, weights, learned - started, time.perf_counter() - learned)
+
+    def _publish_after(self, version: int) -> WeightHandle | None:
+        """The weights of a newer version than this; None if there is none: engines already have these."""
+        return None if self._learner.version == version else self._learner.publish()
 
     def _save(
         self,

@@ -55,14 +55,16 @@ class TrajectoryBuffer:
         self.ledger.report(ticket.name)
         del self.tickets[ticket.name]
 
-    def take(self, step: int) -> Batch:
+    def take(self, step: int, version: int | None = None) -> Batch:
         """The batch of ``step``, oldest groups first.
+
+        ``version`` is that of the weights that learn it; None if every step before has updated them.
 
         Raises:
             StalenessError: the batch is not complete yet, or it holds a token that is too old.
         """
         tickets = [self.tickets.pop(name) for name in self.ledger.take()]
-        age = largest_staleness((ticket.group for ticket in tickets), step - 1)
+        age = largest_staleness((ticket.group for ticket in tickets), step - 1 if version is None else version)
         if age > self.ledger.max_staleness:
             raise StalenessError(f"step {step} has tokens {age} versions old: bound {self.ledger.max_staleness}")
         revision = max(ticket.group.steering_revision for ticket in tickets)

@@ -90,7 +90,7 @@ def _train(run: ActiveRun) -> None:
         batch = run.collect(step)
         update = run.learn(batch)
         learned = run.learned(update, batch)
-        run.sync_weights(learned.weights, version=step)
+        run.sync_weights(learned.weights, step)
         run.evaluate_if_due(step)
         run.dispatch_ahead(step + 1)
         run.report(batch, learned)
@@ -190,7 +190,7 @@ class RunController:
             run = ActiveRun(startup.bundle, parts, link, self._interrupt, upload)
             link.emit(StateData(state="running"), run.first_step - 1)
             train(run)
-            return "succeeded", "all steps are done", None
+            return "succeeded", run.ending, None
         except Cancelled:
             return "cancelled", "cancelled by a person", None
         except PlaceReleased as released:

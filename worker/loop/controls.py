@@ -33,7 +33,9 @@ class Controls:
         self._unsettled: list[AppliedControl] = []
         """Dispatch controls under which no complete batch has been dispatched yet."""
 
-    def apply(self, boundary: Boundary, step: int, group: str, version: int) -> list[AppliedControl]:
+    def apply(
+        self, boundary: Boundary, step: int, group: str, version: int, after: int | None = None
+    ) -> list[AppliedControl]:
         """Apply the controls that are due, and request the checkpoint before them.
 
         Args:
@@ -41,6 +43,7 @@ class Controls:
             step: the first step that they affect.
             group: the first group that they affect.
             version: version of the weights that the learner holds.
+            after: the last step that has been learned; None if every step has updated the weights.
 
         Returns:
             The controls whose fields belong to ``boundary``. Dispatch fields whose set makes them wait for the
@@ -54,7 +57,7 @@ class Controls:
         self._link.control(*(self._effect(control, boundary, step, group, version) for control in applied))
         for control in applied:
             if self._steering.spec.checkpoint.before_control:
-                self._saving.wish(version, "before_control", control.control_id)
+                self._saving.wish(version if after is None else after, "before_control", control.control_id)
         self._link.control(
             *(Applied(control_id=r.control_id, state="rejected", step=step, error=r.error) for r in refused)
         )
@@ -76,14 +79,18 @@ class Controls:
             self._link.control(Applied(control_id=one.control_id, state="settled", step=step, policy_version=version))
         return ended
 
-    def settle(self, batch: Batch) -> None:
-        """Settle update controls with their update, and dispatch controls with the first batch fully under them."""
+    def settle(self, batch: Batch, version: int | None = None) -> None:
+        """Settle update controls with their update, and dispatch controls with the first batch fully under them.
+
+        ``version`` is that of the weights after the batch; None if every step has updated them.
+        """
+        version = batch.step if version is None else version
         oldest = min(ticket.applications for ticket in batch.tickets)
         settled = [control for control in self._unsettled if control.application <= oldest]
         self._unsettled = [control for control in self._unsettled if control.application > oldest]
         self._link.control(
             *(
-                Applied(control_id=one.control_id, state="settled", step=batch.step, policy_version=batch.step)
+                Applied(control_id=one.control_id, state="settled", step=batch.step, policy_version=version)
                 for one in (*settled, *batch.controls)
                 if not one.is_under_way
             )

@@ -50,11 +50,15 @@ class Dispatcher:
         generation: GenerationStage,
         tokenizer: PolicyTokenizer,
         *,
-        version: int,
+        after: int,
         threshold: Callable[[str], float],
         state: Mapping[str, Any] | None,
     ) -> None:
-        """``state`` is the ``snapshot`` of ``version``; ``threshold`` returns a reward version's success threshold."""
+        """Continue after step ``after``.
+
+        ``state`` is the ``snapshot`` of that step; ``threshold`` returns a reward version's success threshold. The
+        ledger counts steps: tokens are never more versions old than steps, because a step makes at most one.
+        """
         spec = steering.spec
         self._steering, self._curriculum, self._sources = steering, curriculum, sources
         self._generation, self._tokenizer, self._threshold = generation, tokenizer, threshold
@@ -63,7 +67,7 @@ class Dispatcher:
         self._ledger = StalenessLedger(
             spec.rollout.max_staleness,
             self._batch,
-            version,
+            after,
             renews=self._tails,
             token_budget=spec.rollout.partial.token_budget,
         )
@@ -75,7 +79,7 @@ class Dispatcher:
         self._lengths = LengthSchedule(spec)
         self._ids: dict[int, int] = {}
         """Groups named so far, by the step they were drawn for."""
-        self._opened = version
+        self._opened = after
         """Last step whose round was opened."""
         self._target, self._dispatches, self._rejected = 0, 0, 0
         self._long = False
@@ -165,9 +169,9 @@ class Dispatcher:
         """Groups of the next batch that are ready, and its size."""
         return min(self._batch, len(self._ledger.names(GroupState.SCORED))), self._batch
 
-    def take(self, step: int) -> Batch:
-        """Take the batch of ``step``. No more groups are started for it."""
-        batch = self.buffer.take(step)
+    def take(self, step: int, version: int) -> Batch:
+        """Take the batch of ``step``, which ``version`` learns. No more groups are started for it."""
+        batch = self.buffer.take(step, version)
         self.starved = self._rejected >= self._refills
         self._target, self._rejected = 0, 0
         return batch
@@ -195,12 +199,12 @@ class Dispatcher:
             self.buffer.reset(name)
         self._counts["deferred"] += len(late)
 
-    def advance(self, version: int, metrics: Mapping[str, float]) -> None:
-        """Advance to ``version``, which samples new groups from now on. The last step's metrics set their lengths."""
-        self._ledger.advance(version)
+    def advance(self, step: int, metrics: Mapping[str, float]) -> None:
+        """Record that ``step`` was learned. Its weights sample new groups, and its metrics set their lengths."""
+        self._ledger.advance(step)
         self._settling.close(last=self.has_ended)
         if metrics:
-            self._lengths.observe(version, metrics)
+            self._lengths.observe(step, metrics)
 
     def update_spec(self) -> None:
         """Adopt the spec after dispatch controls have been applied."""

@@ -72,11 +72,11 @@ class Evaluator:
         self._untold: deque[dict[str, float]] = deque()
         """Results that the guards have not seen yet."""
 
-    def take_results(self) -> dict[str, float]:
-        """Metrics of evaluations that ended since the last call; the newest value of each name."""
-        found: dict[str, float] = {}
+    def take_results(self) -> list[dict[str, float]]:
+        """Metrics of the evaluations that ended since the last call, oldest first."""
+        found = []
         while self._untold:
-            found |= self._untold.popleft()
+            found.append(self._untold.popleft())
         return found
 
     @property

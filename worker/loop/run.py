@@ -16,7 +16,6 @@ from trainer_core.spec import RunSpec
 from trainer_core.spec.generation.rollout import AsyncMode
 from trainer_core.steering.curriculum import Curriculum, prior
 from trainer_core.steering.experience_replay import ReplayBuffer
-from trainer_core.steering.guards import GuardWatch
 from trainer_core.steering.staleness import GroupState
 from trainer_core.steering.token_age import staleness_metrics
 from worker.engine import KvOnUpdate
@@ -38,7 +37,7 @@ from worker.loop.reporting.alerts import RewardAlerts, reward_trouble, stage_ale
 from worker.loop.reporting.answer_alerts import AnswerAlerts
 from worker.loop.reporting.pass_rates import PassRateReports
 from worker.loop.reporting.performance import Performance
-from worker.loop.reporting.reports import calm_alert, checked, guard_alert, outcomes_data, plain, rollouts_data
+from worker.loop.reporting.reports import checked, outcomes_data, plain, rollouts_data
 from worker.loop.rescoring import MismatchRescoring
 from worker.loop.reward_monitor import RewardMonitor
 from worker.loop.saving import Saving
@@ -46,6 +45,7 @@ from worker.loop.steering import Steering
 from worker.loop.traces.choice import staying
 from worker.loop.traces.keeper import TraceKeeper
 from worker.loop.updates import Updates
+from worker.loop.watching import Watching
 from worker.messages.probe import ProbeFigures
 from worker.messages.ticket import Batch
 from worker.rewards.versions import RewardVersions
@@ -65,7 +65,7 @@ class ActiveRun:
         self._link, self._parts, self._interrupt = link, parts, interrupt
         self._traces = TraceKeeper(bundle.run_id, bundle.attempt, upload, parts.tokenizer, link.emit)
         spec, state = bundle.spec, parts.state
-        self._guards = GuardWatch(spec.guards)
+        self._guards = Watching(bundle.run_id, spec, link)
         saved = state.get("rewards", {})
         versions = RewardVersions(spec, bundle.versions, saved.get("definitions", {}), parts.generation.equip)
         self._steering = Steering(
@@ -81,18 +81,21 @@ class ActiveRun:
         self._experience = ReplayBuffer(spec)
         if state:
             self._curriculum.load(state["curriculum"])
-            self._guards.load(state["guards"])
+            self._guards.load(state["guards"], state["step"])
             self._experience.load(state["replay"])
             parts.timeline.resume(state["elapsed_s"])
-        self._version = self.first_step - 1
-        """Version of the weights that the learner holds, and that the engines use for new requests."""
+        self._step = self.first_step - 1
+        """The last step that was learned."""
+        self._version: int = state.get("policy_version", self._step)
+        """Version of the weights that the learner holds, and that the engines use for new requests. Counts updates: a
+        step without a signal makes none. Older checkpoints counted steps."""
         self._dispatcher = Dispatcher(
             self._steering,
             self._curriculum,
             parts.sources,
             parts.generation,
             parts.tokenizer,
-            version=self._version,
+            after=self._step,
             threshold=versions.threshold,
             state=state or None,
         )
@@ -137,15 +140,15 @@ class ActiveRun:
 
     def begin(self) -> None:
         """Verify that the engines serve the learner's weights, then evaluate."""
-        self._probing.choose_text(self._steering.spec, self._version)
+        self._probing.choose_text(self._steering.spec, self._step)
         weights = self._wait(self._parts.learning.publish())
-        self.sync_weights(weights, self._version)
-        self._whole_after = self._version
-        self._probing.tell_noise(self._version)
-        self._pass_rates.tell(self._version)
+        self.sync_weights(weights, self._step)
+        self._whole_after = self._step
+        self._probing.tell_noise(self._step)
+        self._pass_rates.tell(self._step)
         if self._owes_evaluation:
-            self.evaluate_if_due(self._version)
-        self.pause_if_asked(self._version)
+            self.evaluate_if_due(self._step)
+        self.pause_if_asked(self._step)
         self._performance.restart_clock()
 
     # ── sample and generate ──
@@ -156,7 +159,7 @@ class ActiveRun:
             return
         if self._dispatcher.wants(step):
             target, group = self._dispatcher.next_group()
-            self._commands.apply("group_dispatch", min(target, self.last_step), group, self._version)
+            self._commands.apply("group_dispatch", min(target, self.last_step), group, self._version, self._step)
         self._dispatcher.open(step)
         self._tell_stages()
 
@@ -172,7 +175,7 @@ class ActiveRun:
         """
         waited = time.perf_counter()
         self._until(lambda: self._dispatcher.ready, step)
-        batch = self._dispatcher.take(step)
+        batch = self._dispatcher.take(step, self._version)
         self._stop_left_over()
         if self._evaluator.last is not None and not self._steering.spec.rollout.overlaps:
             self._wait(self._evaluator.last)
@@ -193,7 +196,7 @@ class ActiveRun:
 
     def learned(self, update: Future[Learned], batch: Batch) -> Learned:
         """Wait for the update, and compute the batch's metrics in the meantime."""
-        version = batch.step - 1
+        version = self._version
         known = step_metrics(batch.groups, batch.spec, version=version)
         judged, hold = self._rewards.close(batch.step, batch.groups, self._parts.tokenizer.prompt_text)
         self._metrics |= known | judged | {"control/revision": float(batch.revision)}
@@ -208,19 +211,26 @@ class ActiveRun:
         self._metrics |= staleness_metrics(batch.groups, version)
         return learned
 
-    def sync_weights(self, weights: WeightHandle, version: int) -> None:
-        """Send the new weights to the engines, for new requests and, if the mode allows, for running ones."""
+    def sync_weights(self, weights: WeightHandle | None, step: int) -> None:
+        """Send the weights after ``step`` to the engines, for new requests and, if the mode allows, for running ones.
+
+        None: the step made no update, and the engines keep the weights that they have.
+        """
         if self._sync is not None:
             self._wait(self._sync)
         if self._evaluator.last is not None and self._steering.spec.rollout.overlaps:
             self._wait(self._evaluator.last)  # one version answers all of its prompts
+        self._dispatcher.advance(step, self._metrics)
+        self._step = step
+        version = self._version = self._version if weights is None else weights.version
+        self._saving.remember(step, {**self._dispatcher.snapshot(), "policy_version": version})
+        if weights is None:
+            self._probing.transfer_s = 0.0
+            return
         if weights.transport != self._transport:
             self._transport = weights.transport
             told = f"From version {version}, weights are sent by {weights.transport}: {weights.why}."
-            self._link.emit(LogData(level="info", message=told), version)
-        self._dispatcher.advance(version, self._metrics)
-        self._version = version
-        self._saving.remember(version, self._dispatcher.snapshot())
+            self._link.emit(LogData(level="info", message=told), step)
         rollout = self._steering.spec.rollout
         alone = isinstance(rollout.mode, AsyncMode) and not rollout.mode.interruptible
         begun = time.perf_counter()
@@ -249,7 +259,7 @@ class ActiveRun:
             "timing_s/sync": self._probing.transfer_s + learned.publish_s,
             **self._probing.metrics(),
             **self._saving.metrics(),
-            "training/policy_version": float(step),
+            "training/policy_version": float(self._version),
             "training/tokens_total": float(self._tokens_total),
         }
         spans = tuple(self._parts.timeline.drain())
@@ -259,7 +269,7 @@ class ActiveRun:
         if (why := self._mismatch.take_failure()) is not None:
             message = f"Engine and learner could not be compared at the same weights: {why}"
             self._link.emit(LogData(level="info", message=message), step)
-        self._commands.settle(batch)
+        self._commands.settle(batch, self._version)
         self._tell_stages()
         shown = [batch.groups[place] for place in staying(batch.groups, self._steering.spec.traces.groups_per_step)]
         for group in shown:
@@ -271,7 +281,8 @@ class ActiveRun:
         for outcomes in outcomes_data(self._dispatcher.settled):
             self._link.emit(outcomes, step)
         self._pass_rates.tell(step)
-        self._watch(step, found)
+        reason = self._guards.step(batch, self._steering.spec, found, self._evaluator)
+        self._pausing.reason = reason or self._pausing.reason
         self._whole_after = step
 
     def evaluate_if_due(self, step: int) -> None:
@@ -299,13 +310,14 @@ class ActiveRun:
     def stand_refused(self, refused: WeightsRefused) -> None:
         """Pause because engines do not compute with the learner's weights; see ``Pausing``."""
         if self._whole_after is None:
-            self._pausing.stand_refused(refused, self._version, whole=False)
+            self._pausing.stand_refused(refused, self._step, whole=False)
         else:
             self._pausing.stand_refused(refused, self._whole_after, whole=True)
 
     def finish(self) -> None:
         """Wait for work in progress, including the last checkpoint. Logs groups that were not trained on."""
         self._settle()
+        self._guards.end(self.last_step, self._evaluator)
         while not self._is_saved():
             self.pause_if_asked(self.last_step)
             self._saving.wish(self.last_step, "final")
@@ -315,6 +327,11 @@ class ActiveRun:
             message = f"{left} groups were sampled and not trained on: the run ended first"
             self._link.emit(LogData(level="info", message=message), self.last_step)
         self._traces.drain(self._interrupt)
+
+    @property
+    def ending(self) -> str:
+        """Reason of the run's success."""
+        return self._guards.ending
 
     def close(self) -> None:
         """Drop stored rollouts that have not been sent, and checkpoints that newer ones have replaced."""
@@ -367,19 +384,6 @@ class ActiveRun:
             self._parts.generation.check()
 
     # ── helpers ──
-
-    def _watch(self, step: int, metrics: dict[str, float]) -> None:
-        """Let the guards check a finished step, and evaluations that ended since the previous one.
-
-        The platform makes changes and rollbacks: they are controls and runs, like those of users.
-        """
-        self._guards.update(self._steering.spec.guards)
-        for alert in self._guards.check(step, metrics | self._evaluator.take_results()):
-            self._link.emit(guard_alert(alert), step)
-            if alert.action in ("pause", "roll_back"):
-                self._pausing.reason = alert.message
-        for calm in self._guards.calm():
-            self._link.emit(calm_alert(calm), step)
 
     def _tell_stages(self) -> None:
         """Report data stages that have begun."""

@@ -91,7 +91,7 @@ class Updates:
 
     def _open(self, step: int, group: str, version: int) -> None:
         """Apply the controls of ``step`` and write the checkpoint before them. No group is handed over yet."""
-        self._controls = tuple(self._commands.apply("optimizer_step", step, group, version))
+        self._controls = tuple(self._commands.apply("optimizer_step", step, group, version, step - 1))
         self._save(step - 1)
 
     def _stream(self, step: int, tickets: Sequence[Ticket], version: int) -> None:

@@ -84,16 +84,17 @@ def test_resumed_equals_uninterrupted(launcher: Any, platform: PlatformDouble, s
     assert begun(platform) == [(1, "Stage sums begins"), (4, "Stage both begins")]
     assert not platform.gaps and not platform.repeated
     reports = {(e["control_id"], e["state"]): (e["step"], e["group"], e["policy_version"]) for e in platform.applied}
+    after = {e["step"]: e["data"]["metrics"]["training/policy_version"] for e in platform.of("step")}
     assert reports == {
         ("bad", "rejected"): (1, None, None),
-        ("lr", "applied"): (3, "3-0", 2),
-        ("lr", "settled"): (3, None, 3),
-        ("hot", "applied"): (4, "4-0", 3),
-        ("hot", "settled"): (4, None, 4),
-        ("mild", "applied"): (5, None, 4),
-        ("mild", "settled"): (6, None, 6),
-        ("slow", "applied"): (5, "5-0", 4),
-        ("slow", "settled"): (5, None, 5),
+        ("lr", "applied"): (3, "3-0", after[2]),
+        ("lr", "settled"): (3, None, after[3]),
+        ("hot", "applied"): (4, "4-0", after[3]),
+        ("hot", "settled"): (4, None, after[4]),
+        ("mild", "applied"): (5, None, after[4]),
+        ("mild", "settled"): (6, None, after[6]),
+        ("slow", "applied"): (5, "5-0", after[4]),
+        ("slow", "settled"): (5, None, after[5]),
     }
     saved = [(e["step"], e["data"]["reason"], e["data"]["control_id"]) for e in platform.of("checkpoint")]
     assert saved == [

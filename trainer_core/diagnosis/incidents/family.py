@@ -46,6 +46,11 @@ def alerts_of(*codes: str) -> Callable[[Sign], bool]:
     return lambda sign: sign.source == "alert" and sign.name in codes
 
 
+def named(*names: str) -> Callable[[Sign], bool]:
+    """Accepts what the run itself finds under these names, as a guard would; see ``steering.course``."""
+    return lambda sign: sign.source == "guard" and sign.name in names
+
+
 def either(*rules: Callable[[Sign], bool]) -> Callable[[Sign], bool]:
     """Accepts what any of the rules accepts."""
     return lambda sign: any(rule(sign) for rule in rules)

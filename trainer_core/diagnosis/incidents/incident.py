@@ -18,6 +18,7 @@ Kind = Literal[
     "answers",
     "judge_bias",
     "held_out",
+    "collapse",
     "gradient",
     "not_saved",
     "slow",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from trainer_core.diagnosis.incidents import (
     answers,
+    collapse,
     entropy,
     failure,
     gradient,
@@ -34,6 +35,7 @@ FAMILIES: tuple[Family, ...] = (
     worker.DIED,
     weights.FAMILY,
     not_finite.FAMILY,
+    collapse.FAMILY,
     held_out.FAMILY,
     mismatch.FAMILY,
     template.FAMILY,

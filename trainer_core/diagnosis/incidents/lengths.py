@@ -1,7 +1,7 @@
 """Responses that hit their limit, or never stop thinking."""
 
 from trainer_core.diagnosis.incidents.facts import Episode, Symptoms, change_words, changed_before
-from trainer_core.diagnosis.incidents.family import Family, alerts_of, either, guards_on
+from trainer_core.diagnosis.incidents.family import Family, alerts_of, either, guards_on, named
 from trainer_core.diagnosis.incidents.incident import Remedy, Told
 
 _CUT, _MEAN, _SCORE = "response_length/clip_ratio", "response_length/mean", "critic/score/mean"
@@ -18,7 +18,7 @@ _GROWN = 1.2
 
 def _tell(facts: Symptoms, episode: Episode) -> Told:
     title = "Thinking is never closed" if episode.message("thinking_open") else "Responses reach their limit"
-    said = episode.message("thinking_open", "all_cut")
+    said = episode.message("thinking_open", "all_cut") or episode.message("answers cut")
     change = changed_before(facts, episode.since, _TARGETS)
     if change is not None:
         return Told(title, change_words(change), "likely", _METRICS, _ADVICE)
@@ -37,7 +37,7 @@ def _tell(facts: Symptoms, episode: Episode) -> Told:
 
 FAMILY = Family(
     "length",
-    either(alerts_of("all_cut", "thinking_open"), guards_on("response_length/")),
+    either(alerts_of("all_cut", "thinking_open"), named("answers cut"), guards_on("response_length/")),
     _tell,
     watched=_METRICS,
 )

@@ -1,7 +1,7 @@
 """Groups without a signal: all samples of a prompt have the same reward, so nothing is learned from them."""
 
 from trainer_core.diagnosis.incidents.facts import Episode, Symptoms
-from trainer_core.diagnosis.incidents.family import Family, alerts_of, either, guards_on
+from trainer_core.diagnosis.incidents.family import Family, alerts_of, either, guards_on, named
 from trainer_core.diagnosis.incidents.incident import Remedy, Told
 
 _DEAD, _RATES, _SCORE = "groups/zero_advantage_share", "train/pass_rate/", "critic/score/mean"
@@ -14,7 +14,7 @@ _BAND = Remedy("Sample prompts of medium difficulty.", "control", "curriculum.mi
 
 
 def _tell(facts: Symptoms, episode: Episode) -> Told:
-    said = episode.message("constant_reward", "no_signal", "no_place")
+    said = episode.message("constant_reward", "no_signal", "no_place") or episode.message("no update")
     names = facts.starting(_RATES)
     metrics = (_DEAD, *names, _SCORE, _ENTROPY)
     title = "The reward is constant" if episode.message("constant_reward") else "Groups have no signal"
@@ -45,7 +45,7 @@ def _tell(facts: Symptoms, episode: Episode) -> Told:
 
 FAMILY = Family(
     "no_signal",
-    either(alerts_of(*_CODES), guards_on(_DEAD)),
+    either(alerts_of(*_CODES), named("no update"), guards_on(_DEAD)),
     _tell,
     watched=(_DEAD, _RATES, _SCORE, _ENTROPY),
     lasts=(_DEAD,),

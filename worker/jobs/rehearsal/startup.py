@@ -110,7 +110,7 @@ class RehearsalStartup(Startup):
             sources,
             generation,
             tokenizer,
-            version=0,
+            after=0,
             threshold=versions.threshold,
             state=None,
         )

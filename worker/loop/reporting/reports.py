@@ -26,6 +26,7 @@ from trainer_core.link.explanation import explanations
 from trainer_core.link.limits import MAX_OUTCOMES, MAX_TEXT, MAX_TOKEN_TEXT
 from trainer_core.link.traces import TraceRow
 from trainer_core.rewards.outcomes import succeeded
+from trainer_core.steering.course import TITLES
 from trainer_core.steering.guards import Alert, Calm
 from worker.loop.settling import SettledPrompt
 from worker.loop.traces.choice import worst_gap
@@ -57,7 +58,7 @@ def metric_alert(title: str, alert: Alert, code: str) -> AlertData:
     return AlertData(level="warn", title=title, message=alert.message, metric=alert.metric, value=value, code=code)
 
 
-def guard_alert(alert: Alert) -> AlertData:
+def guard_alert(alert: Alert, title: str | None = None) -> AlertData:
     """Alert of a guard of the spec, on which the platform may act."""
     news = GuardNews(
         guard=alert.guard,
@@ -68,7 +69,7 @@ def guard_alert(alert: Alert) -> AlertData:
     )
     return AlertData(
         level=alert.severity,
-        title=f"Guard: {alert.guard}",
+        title=title or f"Guard: {alert.guard}",
         message=alert.message,
         metric=alert.metric,
         value=float(alert.value),
@@ -76,10 +77,17 @@ def guard_alert(alert: Alert) -> AlertData:
     )
 
 
-def calm_alert(calm: Calm) -> AlertData:
+def course_alert(news: Alert | Calm) -> AlertData:
+    """Alert about the course of the run as a whole. It is worded as a guard's, so the run's health shows it."""
+    title = TITLES[news.guard]
+    return guard_alert(news, title) if isinstance(news, Alert) else calm_alert(news, f"Over: {title}")
+
+
+def calm_alert(calm: Calm, title: str | None = None) -> AlertData:
     """Alert that a guard no longer objects."""
     news = GuardNews(guard=calm.guard, state="calm", since=calm.since)
-    return AlertData(level="info", title=f"Guard: {calm.guard}", message=calm.message, metric=calm.metric, guard=news)
+    title = title or f"Guard: {calm.guard}"
+    return AlertData(level="info", title=title, message=calm.message, metric=calm.metric, guard=news)
 
 
 def rollouts_data(shown: Sequence[Group], batch: Sequence[Group], text: Callable[[int], str]) -> RolloutsData:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, cast
 
 from django.conf import settings
 from pydantic import Field
@@ -12,6 +12,7 @@ from dressage.clusters.selectors import known_as
 from dressage.common.openapi.document_schema import Moment, OneOf, Stored
 from dressage.common.times import iso
 from dressage.runs.facts.costs import CostDocument, costs_of
+from dressage.runs.facts.findings import findings_of
 from dressage.runs.facts.health import HealthDocument, health_document
 from dressage.runs.facts.step_times import p95_by_phase, range_left
 from dressage.runs.facts.waiting import QueueFacts, WaitingDocument, waiting_document
@@ -20,6 +21,7 @@ from dressage.runs.states import ACTIVE, ControlState, DesiredState, RunState
 from trainer_core.link.events import CheckpointReason, PhaseData
 from trainer_core.spec import RunSpec
 from trainer_core.spec.base import Boundary
+from trainer_core.steering.course import TITLES
 from trainer_core.steering.prompt_ledger import LedgerCounts
 
 if TYPE_CHECKING:
@@ -54,6 +56,9 @@ class SummaryDocument(TypedDict):
     """Mean reward of the last step."""
     eval: float | None
     """Mean score of the last evaluation."""
+    concerns: NotRequired[list[str]]
+    """What is wrong with the run as a whole, such as that no step has updated the policy, with what to do; at its end,
+    for a finished run. Absent if nothing is."""
     tokens_total: int
     seconds_per_step: float | None
     eta_seconds: float | None
@@ -322,7 +327,8 @@ def _summary(run: Run) -> SummaryDocument:
     pace, times = run.summary.get("seconds_per_step"), run.summary.get("times", {})
     left = run.total_steps - run.step
     expected = range_left(times, left) if run.state in ACTIVE else None
-    return {
+    concerns = [one["message"] for one in findings_of(run) if one["guard"] in TITLES]
+    summary: SummaryDocument = {
         "reward": run.summary.get("reward"),
         "eval": run.summary.get("eval"),
         "tokens_total": run.tokens_total,
@@ -332,3 +338,6 @@ def _summary(run: Run) -> SummaryDocument:
         "eta_high_seconds": None if expected is None else expected[1],
         "p95_seconds": p95_by_phase(times),
     }
+    if concerns:
+        summary["concerns"] = concerns
+    return summary
