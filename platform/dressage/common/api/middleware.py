@@ -5,11 +5,15 @@ from typing import Any
 
 import structlog
 from django.conf import settings
+from django.contrib.sessions.exceptions import SessionInterrupted
+from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.exceptions import DisallowedHost
-from django.http import Http404, HttpRequest
+from django.db import DatabaseError
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.deprecation import MiddlewareMixin
 
+from dressage.common.api.full_disk import full_disk
 from dressage.common.api.problem_responses import page_not_found, problem_response
 from dressage.common.api.problems import Problem
 from dressage.common.ids import new_id
@@ -74,6 +78,18 @@ class RequestContextMiddleware(MiddlewareMixin):
         if request.path.startswith("/api/"):
             response.setdefault("Cache-Control", "no-store")
         return response
+
+
+class SessionsMiddleware(SessionMiddleware):
+    """Django's, but answers 507 if PostgreSQL has no room for the session, which is written after the view."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        try:
+            return super().process_response(request, response)
+        except (DatabaseError, SessionInterrupted) as error:
+            if (problem := full_disk(error)) is None:
+                raise
+            return problem_response(problem, request.path)
 
 
 class HttpsApiMiddleware(MiddlewareMixin):

@@ -3,7 +3,7 @@
 Separate from ``problems``, which services import: REST framework reads its settings when its views are imported.
 """
 
-import errno
+import sys
 from http import HTTPStatus
 from typing import Any
 
@@ -21,6 +21,7 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from dressage.common.api.errors import FieldError, flatten
+from dressage.common.api.full_disk import full_disk
 from dressage.common.api.problems import Problem, ProblemDocument, not_found, unprocessable
 from dressage.common.logs import REFUSALS, REFUSALS_OF_NOBODY
 from trainer_core.spec.faults import join, pydantic_errors
@@ -52,6 +53,8 @@ def document(problem: Problem, instance: str) -> dict[str, Any]:
 
 def as_problem(error: Exception) -> Problem | None:
     """The problem that the client gets for an exception; None if the fault is ours."""
+    if not isinstance(error, Problem) and (full := full_disk(error)) is not None:
+        return full
     match error:
         case Problem():
             return error
@@ -92,8 +95,6 @@ def as_problem(error: Exception) -> Problem | None:
             return Problem(413, "Request too large", f"This body may have at most {most}.", code="too_large")
         case TooManyFilesSent() | TooManyFieldsSent():
             return Problem(413, "Request too large", str(error), code="too_large")
-        case OSError(errno=errno.ENOSPC):
-            return Problem(507, "No space left", "The platform's disk is full. Nothing was stored.", code="disk_full")
         case OperationalError() | RedisConnectionError():
             return Problem(
                 503, "Temporarily unavailable", "A part of the platform is unavailable. Try again.", code="unavailable"
@@ -106,7 +107,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     problem = as_problem(error)
     if problem is None:
         return None
-    if problem.status >= 500:
+    if problem.status >= 500 and problem.code != "disk_full":  # a full disk has its own line
         logger.error("unavailable", exc_info=error)
     elif problem.status in (403, 429):
         _tell_refusal(context["request"], problem)
@@ -126,6 +127,9 @@ def problem_response(problem: Problem, path: str) -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponseBase:
     """Django's handler500."""
+    error = sys.exc_info()[1]  # Django calls this while it handles the exception
+    if error is not None and (full := full_disk(error)) is not None:
+        return problem_response(full, request.path)
     request_id = getattr(request, "request_id", "")
     problem = Problem(500, "Internal error", f"This is a fault of the platform. Find it in its log as {request_id}.")
     return problem_response(problem, request.path)

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import OperationalError, transaction
 from django.db.models import F, Sum
 from django.utils import timezone
@@ -93,13 +94,13 @@ def append(upload: DatasetUpload, offset: int, part: bytes, checksum: str | None
         detail = f"The file was said to have {row.size:,} bytes, and this part ends at {offset + len(part):,}."
         raise Problem(413, "Part too large", detail, code="upload_too_long")
     if files.free_bytes() - len(part) < RESERVE_BYTES:
-        raise _disk_full()
+        raise _disk_full(RESERVE_BYTES + len(part) - files.free_bytes())
     try:
         files.append(row.id, offset, part)
     except FileNotFoundError as error:
         raise not_found("dataset upload") from error
     except OSError as error:
-        raise _disk_full() from error
+        raise _disk_full(max(1, RESERVE_BYTES - files.free_bytes())) from error
     row.offset = offset + len(part)
     row.expires_at = timezone.now() + KEPT_FOR
     row.save(update_fields=["offset", "expires_at"])
@@ -227,13 +228,19 @@ def _require_few_unfinished(team: Team, size: int) -> None:
 def _require_room(size: int) -> None:
     """Require disk space for a file in addition to what is reserved for all unfinished uploads."""
     promised = DatasetUpload.objects.filter(expires_at__gt=timezone.now()).aggregate(bytes=Sum(F("size") - F("offset")))
-    if files.free_bytes() - (promised["bytes"] or 0) - size < RESERVE_BYTES:
-        raise _disk_full()
+    missing = RESERVE_BYTES + size + (promised["bytes"] or 0) - files.free_bytes()
+    if missing > 0:
+        raise _disk_full(missing)
 
 
-def _disk_full() -> Problem:
-    detail = "The platform's disk has no room for this file. Tell the operator, or try a smaller one."
-    return Problem(507, "Insufficient storage", detail, code="disk_full")
+def _disk_full(missing: int) -> Problem:
+    path = str(settings.HOME)
+    detail = (
+        f"The platform's disk has no room for this file: {missing:,} bytes are missing in {path}. Tell the operator, "
+        "or try a smaller one."
+    )
+    extra = {"path": path, "missing_bytes": missing}
+    return Problem(507, "Insufficient storage", detail, code="disk_full", extra=extra)
 
 
 def _noted(upload: DatasetUpload) -> dict[str, Any]:
