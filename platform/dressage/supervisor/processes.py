@@ -7,6 +7,7 @@ from signal import SIGINT, SIGTERM, Signals
 
 from dressage.cluster_list import NamedCluster
 from dressage.config import ROOT, Config
+from dressage.supervisor.keeper import HOME_VARIABLE
 from dressage.supervisor.ray_head import RayHead
 from trainer_core.link.celery_queue import queue_of
 from trainer_core.log_lines import FORMAT_VARIABLE
@@ -140,6 +141,7 @@ def base_environment(config: Config) -> dict[str, str]:
     return {
         **os.environ,
         "DRESSAGE_HOME": str(config.home),
+        HOME_VARIABLE: str(config.home.resolve()),
         "DATABASE_URL": config.resolved_database_url,
         "REDIS_URL": config.resolved_redis_url,
         "PYTHONPATH": os.pathsep.join([str(ROOT / "platform"), str(ROOT)]),

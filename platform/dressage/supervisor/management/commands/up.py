@@ -1,8 +1,6 @@
 """``manage.py up``: start everything and stay in the foreground until Ctrl-C."""
 
-import fcntl
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -19,10 +17,12 @@ from dressage.supervisor.arbiter import end, make_arbiter
 from dressage.supervisor.exposure import exposure
 from dressage.supervisor.former_home import find_former_installation, former_installation_message
 from dressage.supervisor.joining import refusal_of
+from dressage.supervisor.keeper import end_leftovers, keep
 from dressage.supervisor.processes import base_environment, servers, services
 from dressage.supervisor.production import refusals
 from dressage.supervisor.ray_head import RayHead
 from dressage.supervisor.ready import wait_for_database, wait_for_redis, wait_for_web
+from dressage.supervisor.taken import lock_home, refuse_taken_port
 
 
 class Command(BaseCommand):
@@ -42,13 +42,12 @@ class Command(BaseCommand):
             raise CommandError("not ready for production:\n" + "\n".join(f"  - {sentence}" for sentence in missing))
         keep_new_files_private()
         config.home.mkdir(parents=True, exist_ok=True)
-        lock = (config.home / "up.lock").open("w")
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise CommandError(f"Dressage is already running in {config.home}") from None
+        lock = lock_home(config.home, os.getpid())
+        if left := end_leftovers(config.home):
+            self.stdout.write(f"Ended {left} processes that an earlier start in {config.home} had left.")
         clusters = _clusters()
-        _refuse_taken_port(config.host, config.port)
+        refuse_taken_port(config.host, config.port)
+        keep()
         self._close_to_others()
         if redis := config.embedded_redis:
             redis.prepare()
@@ -108,12 +107,3 @@ def _clusters() -> tuple[NamedCluster, ...]:
             named = f"Cluster {cluster.name}: " if config.clusters else ""
             raise CommandError(f"{named}{refusal}")
     return config.resolved_clusters
-
-
-def _refuse_taken_port(host: str, port: int) -> None:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            raise CommandError(f"port {port} on {host} is taken ({error.strerror}); set DRESSAGE_PORT") from None
