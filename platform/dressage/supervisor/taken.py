@@ -1,4 +1,4 @@
-"""What is in the way of a start: another supervisor of the same home, or another program at the port."""
+"""Obstacles to a start: another supervisor of the same home, or another program at the port."""
 
 import fcntl
 import socket

@@ -37,7 +37,7 @@ _random = random.SystemRandom()  # a test may seed the usual one
 
 
 class Siblings:
-    """For each object that arithmetic gave, the objects that it gave for other values, by number."""
+    """Results of arithmetic: for each object that it gave, those that it gave for other values, by number."""
 
     def __init__(self) -> None:
         self._of: dict[int, list[Any]] = {}

@@ -26,7 +26,7 @@ _keeping = threading.Lock()
 
 
 def visible_damage(folder: Path, manifest_sha256: str) -> str | None:
-    """What is wrong with the folder by its manifest and its files' names and sizes, without reading the files.
+    """Fault of the folder by its manifest and its files' names and sizes, without reading the files.
 
     Raises:
         OSError: the folder cannot be read.
@@ -35,7 +35,7 @@ def visible_damage(folder: Path, manifest_sha256: str) -> str | None:
 
 
 def damage(folder: Path, manifest_sha256: str) -> str | None:
-    """What is wrong with the folder, as the worker would find it. None: every file is as it was written.
+    """Fault of the folder, as the worker would find it. None: every file is as it was written.
 
     Raises:
         OSError: a file cannot be read.
@@ -136,7 +136,7 @@ def _kept_sha256(path: Path) -> str:
 
 
 def _facts(path: Path) -> tuple[int, ...]:
-    """What changes with the content of a file."""
+    """Facts that change with the content of a file."""
     found = path.stat()
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 

@@ -1,1 +1,1 @@
-"""What texts mean before they are split into tokens: several spellings of one thing, formulas of chemistry."""
+"""Meanings of texts before they are split into tokens: several spellings of one thing, formulas of chemistry."""
