@@ -26,7 +26,7 @@ export function heldOut(metrics: MetricName[], found: Metrics | undefined, rows:
   const sources = metrics.flatMap(({ name }) => SCORE.exec(name)?.[1] ?? []);
   const of = (row: Checkpoint, source: string) => resultAt(found, `eval/${source}/score/mean`, row.step);
   const best = (source: string) => {
-    const there = rows.filter(row => row.available !== false);
+    const there = rows.filter(row => row.available !== false && !row.damaged);
     const known = there.flatMap(row => {
       const result = of(row, source);
       return result === null ? [] : [{ id: row.id, value: result.value }];
