@@ -432,7 +432,12 @@ def test_an_engine_that_is_stopped_is_replaced_before_one_that_is_cut_off(
     monkeypatch.setattr(watch, "HUNG_S", 3600.0)
     whys: list[str] = []
     replace = Router._replace
-    monkeypatch.setattr(Router, "_replace", lambda self, slot, why: (whys.append(why), replace(self, slot, why)))
+
+    def noting(router: Router, slot: Any, why: str) -> None:
+        whys.append(why)
+        replace(router, slot, why)
+
+    monkeypatch.setattr(Router, "_replace", noting)
     cluster.node, cluster.answering = "n1", False
     router = make(1)
     router.submit(jobs("a"), seed=1, alone=False)

@@ -35,6 +35,7 @@ def queues(settings: Any) -> Callable[[str], list[tuple[str, dict[str, Any]]]]:
     def take(queue: str) -> list[tuple[str, dict[str, Any]]]:
         found = []
         while (raw := client.rpop(queue)) is not None:
+            assert isinstance(raw, bytes)
             message = json.loads(raw)
             found.append((message["headers"]["task"], json.loads(base64.b64decode(message["body"]))[1]))
         return found

@@ -88,7 +88,16 @@ def build(cluster: None, told: list[str]) -> Iterator[Build]:
     def make(size: int, cpus: float) -> Router:
         wait_until(lambda: not ray_processes("RolloutWorker"), 30)  # those that an earlier test has closed
         config = EngineConfig(str(POLICY), max_model_len=64, max_num_seqs=64, kv_cache_gib=0.05)
-        router = Router(partial(spawn, cpus=cpus), size, config, 0.05, 4, lambda title, message: told.append(message))
+        node = ray.get_runtime_context().get_node_id()
+        router = Router(
+            partial(spawn, cpus=cpus),
+            size,
+            config,
+            0.05,
+            4,
+            lambda title, message: told.append(message),
+            node_of=lambda index: node,
+        )
         routers.append(router)
         ray.get(router.started)
         return router
@@ -145,7 +154,7 @@ def test_a_stopped_engine_is_replaced(build: Build, told: list[str], monkeypatch
     (pid,) = ray_processes("RolloutWorker")
     os.kill(pid, signal.SIGSTOP)
     monkeypatch.setattr(watch, "WATCH_S", 0.5)
-    monkeypatch.setattr(watch, "HUNG_S", 2.0)
+    monkeypatch.setattr(watch, "SILENT_S", 2.0)
     notify = router._notify
 
     def patient_from_now_on(title: str, message: str) -> None:
@@ -157,7 +166,7 @@ def test_a_stopped_engine_is_replaced(build: Build, told: list[str], monkeypatch
     router.submit(jobs(6), seed=1, alone=True)
     delivered.until(6)
     assert delivered.names == [f"g{index}" for index in range(6)]
-    assert told == ["Rollout worker 0 made no progress for 2 s."]
+    assert told == ["Rollout worker 0 did not answer for 2 s."]
     assert router.regenerated == 6
 
 
