@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 
 @dataclass
-class RequestAllowance:
+class CheckAllowance:
     """What is left to one request."""
 
     key: str
@@ -16,14 +16,14 @@ class RequestAllowance:
 CHECKS_S = 5.0
 """Processor time for the checks of all texts of one request."""
 
-_current: ContextVar[RequestAllowance | None] = ContextVar("allowance", default=None)
+_current: ContextVar[CheckAllowance | None] = ContextVar("allowance", default=None)
 
 
 def begin(key: str) -> None:
     """Begin a request of ``key``, in its thread."""
-    _current.set(RequestAllowance(key, CHECKS_S))
+    _current.set(CheckAllowance(key, CHECKS_S))
 
 
-def current() -> RequestAllowance:
+def current() -> CheckAllowance:
     """The request's allowance; outside of requests, a new one each time."""
-    return _current.get() or RequestAllowance("", CHECKS_S)
+    return _current.get() or CheckAllowance("", CHECKS_S)
