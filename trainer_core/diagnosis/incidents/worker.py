@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from trainer_core.diagnosis.incidents.facts import Episode, Phase, Sign, Symptoms
-from trainer_core.diagnosis.incidents.family import Family, alerts_of
+from trainer_core.diagnosis.incidents.family import Family, alerts_of, either, named
 from trainer_core.diagnosis.incidents.incident import Remedy, Told
 
 _HEARD_S = 30.0
@@ -63,9 +63,16 @@ def _waits(phase: Phase) -> str:
 
 
 def _tell_died(facts: Symptoms, episode: Episode) -> Told:
+    if (lost := episode.message("attempts lost")) is not None:
+        return Told("Attempts are lost in a row", lost, "unknown", ("perf/learner_memory_max", "perf/kv_usage"))
     why = f"{episode.signs[0].message} The log of its node shows why it died."
     return Told("A process of the run died", why, "unknown", ("perf/learner_memory_max", "perf/kv_usage"))
 
 
 STUCK = Family("stuck", lambda sign: False, _tell_stuck, _finds, ("timing_s/step", "timing_s/wait"))
-DIED = Family("restart", alerts_of("process_died"), _tell_died, watched=("perf/learner_memory_max", "perf/kv_usage"))
+DIED = Family(
+    "restart",
+    either(alerts_of("process_died"), named("attempts lost")),
+    _tell_died,
+    watched=("perf/learner_memory_max", "perf/kv_usage"),
+)

@@ -14,6 +14,8 @@ from dressage.teams.services import record_audit
 from trainer_core.link.events import AlertData, GuardNews
 
 Action = Literal["alert", "pause", "change", "roll_back"]
+LOST = "attempts lost"
+"""Name of the finding that attempts were lost in a row."""
 MOST = 100
 """Maximum number of findings of a run; a run has fewer guards than that."""
 
@@ -80,6 +82,29 @@ def note(run: Run, step: int, alert: AlertData, news: GuardNews) -> FindingDocum
         facts = {"guard": news.guard, "metric": alert.metric, "step": step}
         record_audit(run.team, guard_actor(news.guard), "run.pause", "run", run.id, after=facts, reason=alert.message)
     return found
+
+
+def note_losses(run: Run, count: int, step: int, why: str) -> None:
+    """Record that attempts were lost in a row without a checkpoint between them, until ``forget_losses``."""
+    others = [one for one in findings_of(run) if one["guard"] != LOST]
+    found: FindingDocument = {
+        "guard": LOST,
+        "metric": None,
+        "severity": "error",
+        "since": step,
+        "step": None,
+        "message": f"{count} attempts in a row were lost after step {step} and before a checkpoint; the last: {why}."
+        " See the log of its node, or save more often with checkpoint.every_steps.",
+        "action": "alert",
+        "outcome": None,
+    }
+    run.findings = [*others, found][-MOST:]
+    run.save(update_fields=["findings", "updated_at"])
+
+
+def forget_losses(run: Run) -> None:
+    """Drop the finding about lost attempts, because a checkpoint was written. The caller saves the run."""
+    run.findings = [one for one in findings_of(run) if one["guard"] != LOST]
 
 
 def set_outcome(

@@ -17,7 +17,7 @@ from dressage.rewards.proposals.services import store_proposals
 from dressage.rewards.selectors import version_by_ref as reward_version
 from dressage.runs.enqueue import enqueue_reconcile
 from dressage.runs.facts.documents import checkpoint_document
-from dressage.runs.facts.findings import FindingDocument, guard_actor, note, paused_by
+from dressage.runs.facts.findings import FindingDocument, forget_losses, guard_actor, note, paused_by
 from dressage.runs.facts.step_times import with_step
 from dressage.runs.life.lifecycle import TransitionRefused, follow_wish, transition
 from dressage.runs.life.services import ask_for_place
@@ -178,6 +178,7 @@ class Ingest:
         self._event(event, data.model_dump(mode="json"))
 
     def _checkpoint(self, event: LinkEvent, data: link.CheckpointData) -> None:
+        forget_losses(self.run)
         checkpoint = record_checkpoint(self.run, self.attempt.number, self._step_of(event), data)
         self._event(event, {**checkpoint_document(checkpoint), "control_id": data.control_id})
 

@@ -11,7 +11,7 @@ from dressage.clusters import selectors as clusters
 from dressage.common.actors import Actor
 from dressage.common.secrets import secret_hash
 from dressage.runs.enqueue import enqueue_reconcile, enqueue_start, enqueue_stop
-from dressage.runs.facts.findings import forget_after
+from dressage.runs.facts.findings import forget_after, note_losses
 from dressage.runs.life.damage import damage_sentence, store_damage
 from dressage.runs.life.lifecycle import MAX_REASON, transition
 from dressage.runs.models import Attempt, Checkpoint, Run
@@ -188,6 +188,8 @@ def replace(run: Run, attempt: Attempt, why: str) -> None:
         return
     previous = run.state
     begun = begin(run, f"Attempt {run.attempt + 1}: {why}.")
+    if begun is not None and tried > 1:
+        note_losses(run, tried, begun.resume_step, why)
     if begun is not None and previous == RunState.STARTING:
         # The state has not changed, so there is no event for that, but the new attempt must be reported.
         message = f"Attempt {begun.number} continues from step {begun.resume_step}: {why}."
