@@ -2,11 +2,12 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 from trainer_core.episodes import Group
 
 FateKind = Literal["trained", "rejected", "dropped"]
+FATE_KINDS: tuple[FateKind, ...] = get_args(FateKind)
 NOT_FILTERS = frozenset({"reward_error", "pruned", "pivot", "no_value"})
 """Reasons other than filters for leaving a trajectory out of the loss."""
 DYNAMIC_SAMPLING = "dynamic_sampling"

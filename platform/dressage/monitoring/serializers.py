@@ -5,6 +5,7 @@ from rest_framework import serializers
 from dressage.common.openapi.documents import DocumentSerializer
 from dressage.monitoring.row_history import RowHistory
 from dressage.telemetry.documents import RolloutDocument, RunEventDocument
+from dressage.telemetry.prompts import PromptDocument
 from dressage.telemetry.selectors import MetricNameDocument, MetricsDocument
 from dressage.telemetry.traces.groups import GroupDocument
 from dressage.telemetry.traces.kept import KeptDocument
@@ -60,6 +61,10 @@ class EventPageSerializer(serializers.Serializer):
     data = EventSerializer(many=True)
     has_more = serializers.BooleanField()
     next = serializers.CharField(allow_null=True, help_text="The `after` of the next page.")
+
+
+class PromptSerializer(DocumentSerializer, document=PromptDocument):
+    """A prompt whose group has come back in a run."""
 
 
 class RowHistorySerializer(DocumentSerializer, document=RowHistory):

@@ -10,6 +10,7 @@ urlpatterns = [
     path("runs/<str:run_id>/metrics", metrics.MetricsView.as_view()),
     path("runs/<str:run_id>/metrics/names", metrics.MetricNamesView.as_view()),
     path("runs/<str:run_id>/events", history.EventsView.as_view()),
+    path("runs/<str:run_id>/prompts", history.PromptsView.as_view()),
     path("runs/<str:run_id>/rollouts", history.RolloutsView.as_view()),
     path("runs/<str:run_id>/rollouts/export", traces.ExportView.as_view()),
     path("runs/<str:run_id>/rollouts/kept", traces.KeptView.as_view()),

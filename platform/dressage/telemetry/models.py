@@ -193,4 +193,10 @@ class RowOutcome(models.Model):
         indexes = [
             models.Index(fields=["run", "source", "row", "step"], name="outcome_by_row"),
             models.Index(fields=["run", "-step", "row"], name="outcome_by_step"),
+            models.Index(fields=["run", "-step", "row", "id"], name="outcome_by_page"),
+            models.Index(
+                fields=["run", "fate", "-step", "row", "id"],
+                name="outcome_left_out",
+                condition=models.Q(fate__in=["rejected", "dropped"]),
+            ),
         ]

@@ -46,7 +46,7 @@ from dressage.teams.models import (
     UserSession,
 )
 from dressage.teams.two_factor.models import Passkey
-from dressage.telemetry.models import Event, Rollout
+from dressage.telemetry.models import Event, Rollout, RowOutcome
 from tests.platform.common.operations import MAPPED
 from tests.platform.openapi import documented_paths
 from tests.platform.runs.fixtures import spec_document
@@ -180,6 +180,8 @@ def fill(team: Team, person: User) -> dict[str, tuple[type[models.Model], dict[s
         prompt="", completion="", reward=lambda n: None if n % 2 else 1.0, reward_parts={}, finish_reason="stop",
         length=1, thinking_tokens=0, budget_hit=False, control_revision=0,
     )  # fmt: skip
+    came = {"source": "s", "row": 0, "right": 1, "graded": 1, "fate": "trained"}
+    many(RowOutcome, run=run, attempt=1, step=lambda n: n // 4, **came)
     ids, prefix = {"run_id": run.id, "reward_id": rewards[0].id, "dataset_id": sets[0].id, "number": "1"}, "/api/v1"
     ids["report_id"] = told[0].id
     tables: dict[str, type[models.Model]] = {
@@ -213,6 +215,7 @@ def fill(team: Team, person: User) -> dict[str, tuple[type[models.Model], dict[s
         "/runs/{run_id}/checkpoints": Checkpoint,
         "/runs/{run_id}/controls": Control,
         "/runs/{run_id}/events": Event,
+        "/runs/{run_id}/prompts": RowOutcome,
         "/runs/{run_id}/rollouts": Rollout,
         "/teams/current/invitations": Invitation,
         "/teams/current/members": Membership,

@@ -95,6 +95,7 @@ OPERATIONS = [
     Operation("GET", "metrics", "viewer", 200),
     Operation("GET", "metrics/names", "viewer", 200),
     Operation("GET", "runs/{run}/events", "viewer", 200),
+    Operation("GET", "runs/{run}/prompts", "viewer", 200),
     Operation("GET", "runs/{run}/rollouts", "viewer", 200),
     Operation("GET", "runs/{run}/rollouts/kept", "viewer", 200),
     Operation("GET", "runs/{run}/rollouts/export", "viewer", 200),

@@ -105,6 +105,55 @@ def test_a_row_has_the_fate_of_each_of_its_groups(launch: Launch, viewer: APICli
     assert found["groups"] == 3
 
 
+def listed(client: APIClient, run: Run, status: int = 200, **query: Any) -> Any:
+    answer = client.get(f"/api/v1/runs/{run.id}/prompts", query)
+    assert answer.status_code == status, answer.content
+    return answer.json()
+
+
+def test_a_run_lists_the_rows_of_rejected_groups(
+    launch: Launch, viewer: APIClient, api: Callable[..., APIClient], other_team: Team
+) -> None:
+    run, worker = launch()
+    worker.steps(1, 2)
+    for step in (1, 2):
+        event = outcomes(step, add_0=(1, 4), add_1=(4, 4), more_1=(0, 0))
+        for prompt, fate in zip(event["data"]["prompts"], FATES, strict=True):
+            prompt |= {**fate, "ordinal": fate["ordinal"] + step}
+        worker.sync(event)
+    found = listed(viewer, run)["data"]
+    assert [(one["step"], one["prompt_id"]) for one in found] == [
+        (step, prompt) for step in (2, 1) for prompt in ("add:0", "add:1", "more:1")
+    ]
+    [newer, older] = listed(viewer, run, fate="rejected")["data"]
+    assert newer == {
+        "id": newer["id"], "step": 2, "attempt": 1, "prompt_id": "add:1", "ordinal": 99,
+        "fate": "rejected", "reason": "dynamic_sampling",
+        "right": 4, "graded": 4, "reward": 1.0,
+    }  # fmt: skip
+    assert (older["step"], older["ordinal"]) == (1, 98)
+    assert [one["prompt_id"] for one in listed(viewer, run, fate="dropped", step=1)["data"]] == ["more:1"]
+    assert listed(viewer, run, fate="trained", step=3)["data"] == []
+    first = listed(viewer, run, limit=4)
+    assert first["has_more"]
+    rest = listed(viewer, run, limit=4, after=first["next"])
+    assert [*first["data"], *rest["data"]] == found and not rest["has_more"]
+    listed(viewer, run, 422, fate="lost")
+    listed(api("viewer", team=other_team), run, 404)
+
+
+def test_prompts_of_steps_that_were_done_again_are_not_listed(launch: Launch, viewer: APIClient) -> None:
+    run, worker = launch()
+    worker.steps(1, 2)
+    worker.sync(outcomes(2, add_0=(4, 4)))
+    expire_lease(run)
+    sweep()
+    again = Worker(run.id, 2)
+    again.state("running")
+    again.sync(outcomes(2, add_1=(0, 4)))
+    assert [one["prompt_id"] for one in listed(viewer, run)["data"]] == ["add:1"]
+
+
 @pytest.mark.parametrize("wrong", [{"fate": "lost"}, {"reason": ""}, {"reason": "x" * 121}, {"ordinal": -1}])
 def test_fates_that_make_no_sense_are_told_as_an_error(launch: Launch, wrong: dict[str, Any]) -> None:
     run, worker = launch()

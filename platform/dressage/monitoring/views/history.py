@@ -8,12 +8,14 @@ from dressage.common.api.permissions import has_scopes
 from dressage.common.api.query import Choice, Flag, Number, Query, Text, Whole, Words
 from dressage.common.scopes import Noun
 from dressage.monitoring.rollout_filters import REASON_SCOPES
-from dressage.monitoring.serializers import EventPageSerializer, RolloutSerializer
+from dressage.monitoring.serializers import EventPageSerializer, PromptSerializer, RolloutSerializer
 from dressage.runs.facts.selectors import line_of, plain_run
 from dressage.teams.api import ApiView, TeamRequest
 from dressage.telemetry import selectors
 from dressage.telemetry.documents import EVENT_KINDS, event_document, rollout_document
+from dressage.telemetry.prompts import prompt_document, prompts
 from dressage.telemetry.traces.reading import fill
+from trainer_core.steering.fates import FATE_KINDS
 
 ROLLOUT_ORDERS: dict[str, tuple[str, ...]] = {
     "step": ("-step", "group_id", "sample", "id"),
@@ -109,3 +111,35 @@ class RolloutsView(ApiView):
         fill(rows)
         reasons = has_scopes(request, *REASON_SCOPES)
         return page.get_paginated_response([rollout_document(rollout, reasons=reasons) for rollout in rows])
+
+
+class PromptPage(CursorPage):
+    """Prompts by step."""
+
+    ordering = ("-step", "row", "id")
+
+
+class PromptsView(ApiView):
+    noun = Noun.RUNS
+    queries = {
+        "GET": page_query(
+            Whole(name="step", description="Only this step."),
+            Choice(name="fate", choices=FATE_KINDS, description="Only prompts that became this."),
+        )
+    }
+
+    @extend_schema(
+        operation_id="listPrompts",
+        tags=["telemetry"],
+        responses=PromptSerializer(many=True),
+    )
+    def get(self, request: TeamRequest, run_id: str) -> Response:
+        """Prompts whose groups have come back, newest step first, with rows and fates.
+
+        Groups that no batch had are included, such as those that dynamic sampling replaced.
+        """
+        run = plain_run(request.team, run_id)
+        asked = {name: self.query[name] for name in ("step", "fate") if self.query[name] is not None}
+        page = PromptPage()
+        rows = page.paginate_queryset(prompts(run.id, line_of(run)).filter(**asked), request, self)
+        return page.get_paginated_response([prompt_document(found) for found in rows])
