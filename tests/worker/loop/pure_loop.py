@@ -114,8 +114,8 @@ class _Attempt:
     """The machinery around one ``ActiveRun``."""
 
     def __init__(self, world: World, state: dict[str, Any]) -> None:
-        self.generation = _Generation(world, state.get("step", 0))
-        self.learning = _Learning(world)
+        self.generation = _Generation(world, state.get("policy_version", 0))
+        self.learning = _Learning(world, state.get("policy_version", 0))
         bundle: Any = SimpleNamespace(
             run_id="run_pure",
             attempt=world.attempts,
@@ -125,6 +125,8 @@ class _Attempt:
             ramps=(),
             run_dir=world.folder,
             measure_noise=False,
+            evaluated=True,
+            resume=SimpleNamespace(step=state["step"]) if state else None,
         )
         tokens = np.arange(3, dtype=np.int32)
         prompts = PromptRows(world.data, world.spec.data.sources[0].format, [tokens] * len(world.data), 3)
@@ -154,6 +156,8 @@ class _Attempt:
             control=lambda *_: None,
             desired_state="running",
             acked_seq=0,
+            flush=lambda seconds: True,
+            fenced=None,
         )
         upload: Any = SimpleNamespace(stop=lambda: None, close=lambda: None)
         (world.folder / "checkpoints").mkdir(exist_ok=True)
@@ -258,8 +262,10 @@ class _Generation:
 class _Learning:
     """A learner whose work waits in a queue, and ends one piece at a time."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, version: int) -> None:
+        """``version`` is that of the checkpoint's weights."""
         self._world = world
+        self._version = version
         self._queue: deque[Callable[[], None]] = deque()
         self._step = 0
         self._streamed: list[Group] = []
@@ -269,7 +275,7 @@ class _Learning:
             self._queue.popleft()()
 
     def publish(self) -> Future[Any]:
-        return _done(_weights())
+        return _done(_weights(self._version))
 
     def probe_with(self, text: Any) -> None:
         raise AssertionError("there is no text")
@@ -296,7 +302,8 @@ class _Learning:
 
     def _learn(self, step: int, groups: list[Group]) -> Learned:
         self._world.learned[step] = groups
-        return Learned({}, _weights(), 0.0, 0.0)
+        self._version += 1
+        return Learned({}, _weights(self._version), 0.0, 0.0)
 
     def _save(self, folder: Path, step: int, text: str, done: Any) -> SavedCheckpoint:
         self._world.disk[step] = text
@@ -310,8 +317,8 @@ class _Learning:
         return future
 
 
-def _weights() -> Any:
-    return SimpleNamespace(transport="none", why="a test")
+def _weights(version: int) -> Any:
+    return SimpleNamespace(transport="none", why="a test", version=version)
 
 
 def _done(value: Any) -> Future[Any]:
