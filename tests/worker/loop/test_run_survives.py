@@ -1,8 +1,10 @@
 """kill -9 of the run's processes: engines and reward workers are replaced, a learner's death ends the attempt."""
 
 import os
+import shutil
 import signal
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,6 +46,33 @@ def test_kills_in_mid_run(launcher: Any, platform: PlatformDouble, spec: Callabl
     assert platform.states() == ["starting", "running"], "no final state: a new attempt is made"
     assert platform.last["lost"].startswith("learner rank 0 died in "), "and at once"
     assert not platform.gaps and not platform.repeated
+
+    survives_its_checkpoint(launcher, platform)
+
+
+def survives_its_checkpoint(launcher: Any, platform: PlatformDouble) -> None:
+    """A second attempt outlives the checkpoint that it began with, which newer ones replace: a later engine reads the
+    policy's own folder."""
+    begun = platform.of("checkpoint")[-1]
+    again = PlatformDouble()
+    again.files = platform.files
+    folder = Path(begun["data"]["path"])
+    resume = {"step": begun["step"], "path": str(folder), "manifest_sha256": begun["data"]["manifest_sha256"]}
+    again.bundle = {**platform.bundle, "attempt": 2, "resume": resume}
+    launcher.platform = again
+    launcher.start()
+    again.wait(lambda: len(again.steps()) >= 2)
+    shutil.rmtree(folder, ignore_errors=True)
+    kill("RolloutWorker")
+    again.wait(lambda: titles(again) == ["A rollout worker was replaced"])
+    reached = again.steps()[-1]
+    again.wait(lambda: again.steps()[-1] >= reached + 4)
+    assert again.steps() == list(range(begun["step"] + 1, again.steps()[-1] + 1))
+    assert again.states() == ["starting", "running"]
+    again.desired_state = "cancelled"
+    again.wait(lambda: again.states()[-1:] == ["cancelled"])
+    launcher.until_gone()
+    again.close()
 
 
 def test_an_attempt_whose_controller_died_does_not_run_twice(
