@@ -206,7 +206,7 @@ class WarmLoop:
 
     def _lend_engines(self, spawn: Any, size: int, config: EngineConfig, *others: Any) -> KeptRouter:
         assert size == 1
-        tolerance, batch, notify, least, _ = others
+        tolerance, batch, notify, least, *_ = others
         assert least == 1
         if self._engines is not None and self._engines.fits(config):
             return self._engines.lend(config, tolerance, batch, notify)
