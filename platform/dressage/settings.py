@@ -131,7 +131,7 @@ SECURE_SSL_REDIRECT = _HTTPS and bool(TRUSTED_PROXIES)
 SECURE_HSTS_SECONDS = config.hsts_s if _HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = _HTTPS and config.hsts_subdomains
 # If these cannot be followed, one sentence of dressage.supervisor.exposure describes the consequences.
-SILENCED_SYSTEM_CHECKS = ["security.W008"] if _HTTPS else [f"security.W{number:03}" for number in (4, 8, 12, 16)]
+SILENCED_SYSTEM_CHECKS = ["security.W008"] if _HTTPS else [f"security.W{number:03}" for number in (4, 8, 10, 16)]
 if not config.hsts_subdomains:  # deliberate: other names below this one may have no TLS
     SILENCED_SYSTEM_CHECKS += ["security.W005", "security.W021"]
 # Workers reach the link on the internal address, where there is no TLS to redirect to.

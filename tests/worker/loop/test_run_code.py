@@ -57,5 +57,6 @@ def test_code_is_written_and_judged(warm_launcher: Any, platform: PlatformDouble
     assert len(graded) == 2 * 4 * 4
     assert {row["reward_error"] for row in graded} == {None}
     assert {row["reward_parts"]["tests"] for row in graded} == {0.0}
-    assert not [event for event in platform.of("alert") if event["data"]["level"] == "error"]
+    errors = [event["data"]["title"] for event in platform.of("alert") if event["data"]["level"] == "error"]
+    assert errors == ["No step has updated the policy"], "no sample was better than another"
     warm_launcher.until_gone()
