@@ -37,6 +37,7 @@ SUPERVISOR = textwrap.dedent("""
         os.kill(int(nested.stdout), signal.SIGTERM)
         sys.exit(0)
     signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background begins with it ignored
     print(json.dumps([os.getpid(), *(one.pid for one in family), int(nested.stdout)]), flush=True)
     while True:
         time.sleep(1)
