@@ -65,7 +65,7 @@ export function RunPage() {
       )}
       <RunHeader run={run} />
       <PhaseStrip run={run} lostSince={lost} updatedAt={query.dataUpdatedAt} />
-      <LedgerLine run={run} />
+      {wide && <LedgerLine run={run} />}
       <div className={classes.body}>
         <Tabs
           value={tab}
@@ -107,6 +107,8 @@ export function RunPage() {
               <ConfigTab run={run} />
             </Tabs.Panel>
           </Suspense>
+          {/* Above the charts of a phone it would take the place of one. */}
+          {!wide && <LedgerLine run={run} />}
         </Tabs>
         {wide ? (
           <aside id="controls" tabIndex={-1} className={classes.rail} aria-label="Controls">
