@@ -65,7 +65,8 @@ class Bundle(Message):
     """The policy that ``spec.distillation`` names."""
     reference: PolicyRef | None = None
     """The policy that ``spec.kl.reference`` names; None where it is ``policy``, or nothing asks it."""
-    reward: RewardRef
+    reward: RewardRef | None = None
+    """None for a run that learns from rows."""
     datasets: dict[str, DatasetRef]
     judges: dict[str, JudgeEndpoint] = {}
     """Endpoints that the rewards ask, by slug."""
@@ -87,6 +88,8 @@ class Bundle(Message):
     @property
     def versions(self) -> dict[str, RewardVersion]:
         """Every reward version that is known from the start, by reference."""
+        if self.reward is None:
+            return {}
         first = RewardVersion(definition=self.reward.definition, judges=self.judges, reward_models=self.reward_models)
         return {**self.shadow, self.reward.ref: first}
 

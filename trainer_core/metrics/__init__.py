@@ -9,6 +9,7 @@ from trainer_core.metrics import (
     batches,
     critic,
     data,
+    examples,
     judges,
     learner,
     lengths,
@@ -19,7 +20,7 @@ from trainer_core.metrics import (
 )
 from trainer_core.metrics.metric import Metric
 
-_FILES = (rewards, judges, batches, data, learner, routing, critic, lengths, mismatch, speed)
+_FILES = (rewards, judges, batches, data, learner, examples, routing, critic, lengths, mismatch, speed)
 
 METRICS: dict[str, Metric] = {metric.name: metric for file in _FILES for metric in file.ENTRIES}
 """The registry, by name."""

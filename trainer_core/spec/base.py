@@ -30,6 +30,11 @@ class SpecModel(BaseModel):
     advice: ClassVar[Advice | None] = None
     """When to use what the model chooses; every model with a formula has it."""
 
+    @property
+    def members(self) -> tuple[str, ...]:
+        """Names of the fields that count; a model may leave out some that another of its fields makes meaningless."""
+        return tuple(type(self).model_fields)
+
     @model_validator(mode="before")
     @classmethod
     def _tell_booleans_from_numbers(cls, given: Any) -> Any:

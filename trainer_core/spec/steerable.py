@@ -25,8 +25,8 @@ def walk(node: object, path: str = "") -> Iterator[Target]:
     """Every field below ``node`` that bears a ``steer`` mark, in the order of the document."""
     if isinstance(node, SpecModel):
         properties = _properties(type(node))
-        for name, info in type(node).model_fields.items():
-            child = getattr(node, name)
+        for name in node.members:
+            info, child = type(node).model_fields[name], getattr(node, name)
             here = f"{path}.{name}" if path else name
             extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
             if "steer" in extra:

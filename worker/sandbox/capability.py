@@ -25,6 +25,9 @@ print(json.dumps({
 }))
 """
 
+PATIENCE_S = 60.0
+"""Seconds that the self-test may take: a machine that is busy is no reason against its jail."""
+
 
 @dataclass(frozen=True, slots=True)
 class Capability:
@@ -39,14 +42,15 @@ def check() -> Capability:
     """Build a jail and try its restrictions."""
     pool = JailPool()
     try:
-        outcome = pool.program(_PROBE, "", "python", Limits())
+        outcome = pool.program(_PROBE, "", "python", Limits(wall_s=PATIENCE_S))
         restrictions = json.loads(outcome.output) if outcome.ok else {}
     except (JailError, ValueError) as error:
         return Capability(False, str(error))
     finally:
         pool.close()
     if not restrictions:
-        return Capability(False, f"the jail's self-test failed: {outcome.errors.decode(errors='replace')[-400:]}")
+        said = outcome.errors.decode(errors="replace")[-400:]
+        return Capability(False, f"the jail's self-test failed ({outcome.end}, status {outcome.status}): {said}")
     broken = [name for name, holds in restrictions.items() if holds is not True]
     if broken:
         return Capability(False, f"the jail does not hold: {', '.join(broken)}")

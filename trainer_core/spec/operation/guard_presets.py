@@ -101,6 +101,8 @@ WATCH: tuple[Guard, ...] = (
     ),
 )
 """They tell, and do nothing else."""
+WATCH_EXAMPLES: tuple[Guard, ...] = tuple(guard for guard in WATCH if guard.name in ("gradient spike", "spend"))
+"""Those of runs that learn from rows."""
 STRICT: tuple[Guard, ...] = tuple(guard.model_copy(update={"action": "pause"}) for guard in WATCH)
 """The same, and each pauses the run."""
 

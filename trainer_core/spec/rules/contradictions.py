@@ -16,6 +16,7 @@ from trainer_core.spec.rules.guards import guards
 from trainer_core.spec.rules.learner import adapter, context, critic, memory, reference, teacher
 from trainer_core.spec.rules.lengths import length_shaping, length_window, thinking_budgets
 from trainer_core.spec.rules.modes import over_provisioning, streaming
+from trainer_core.spec.rules.objective import learns_rows, unused
 from trainer_core.spec.rules.off_policy import corrections, proximal, sampling
 from trainer_core.spec.rules.precision import precision
 from trainer_core.spec.rules.reward import evolution, shadows
@@ -31,40 +32,7 @@ Path = tuple[str | int, ...]
 def contradictions(spec: "RunSpec") -> list[InitErrorDetails]:
     """All contradictions of ``spec`` as pydantic error details, each with the path of the field to change."""
     found = []
-    for check in (
-        _data,
-        _lengths,
-        _thinking,
-        thinking_budgets,
-        length_shaping,
-        length_window,
-        mixing,
-        stages,
-        group_sizes,
-        group_baselines,
-        experience_replay,
-        corrections,
-        sampling,
-        precision,
-        engines,
-        proximal,
-        critic,
-        branching,
-        reference,
-        teacher,
-        routing,
-        adapter,
-        memory,
-        context,
-        _groups,
-        _episodes,
-        _learner,
-        streaming,
-        over_provisioning,
-        shadows,
-        evolution,
-        guards,
-    ):
+    for check in _of_rows if spec.examples is not None else _of_rl:
         for path, message in check(spec):
             # The message travels in the context, so that braces in user text are not taken as placeholders.
             error = PydanticCustomError("contradiction", "{message}", {"message": message})
@@ -166,3 +134,42 @@ def _learner(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
         yield ("parallelism", "learner_ranks"), f"a minibatch of {samples} trajectories cannot feed {groups} {ranks}"
     if spec.optimizer.warmup_steps >= spec.schedule.steps and spec.optimizer.warmup_steps > 0:
         yield ("optimizer", "warmup_steps"), "the warm-up is as long as the run"
+
+
+_of_rl = (
+    _data,
+    _lengths,
+    _thinking,
+    thinking_budgets,
+    length_shaping,
+    length_window,
+    mixing,
+    stages,
+    group_sizes,
+    group_baselines,
+    experience_replay,
+    corrections,
+    sampling,
+    precision,
+    engines,
+    proximal,
+    critic,
+    branching,
+    reference,
+    teacher,
+    routing,
+    adapter,
+    memory,
+    context,
+    _groups,
+    _episodes,
+    _learner,
+    streaming,
+    over_provisioning,
+    shadows,
+    evolution,
+    guards,
+)
+"""Rules for reinforcement learning."""
+_of_rows = (unused, _data, mixing, routing, adapter, memory, context, learns_rows, guards)
+"""Rules for runs that learn from the rows of datasets."""

@@ -48,7 +48,11 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 def _problem(path: str, folder: Path | None) -> Problem:
     missing = None if folder is None else _missing_bytes(folder)
-    room = "At least one page of 8,192 bytes is missing" if missing is None else f"{missing:,} bytes are missing"
+    room = (
+        "At least one page of 8,192 bytes is missing"
+        if missing is None
+        else f"{missing:,} {'byte is' if missing == 1 else 'bytes are'} missing"
+    )
     _log(path, missing)
     detail = f"Nothing can be written to {path}: its disk or quota is full. {room}. Nothing was stored: free space."
     extra = {"path": path, "missing_bytes": 8192 if missing is None else missing}

@@ -21,7 +21,7 @@ BLOCKS, BLOCK = 4, 64
 """Rows that are measured: so many blocks, evenly spaced, of so many neighbours, which share few groups of the file."""
 TOKENISED = 8
 """Rows of these that are tokenised: the longest by characters."""
-LONGEST_TEXT = 2_000_000
+LONGEST_TEXT = 200_000
 """Characters of a prompt that are tokenised."""
 LARGEST_TOKENIZER = 64 << 20
 """Bytes of a ``tokenizer.json`` that is read."""
