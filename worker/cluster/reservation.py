@@ -185,11 +185,13 @@ class ReservedRoom:
         self._of_learners = self._of_engines = None
         self._further = []
 
-    def _reserve_needed(self, together: bool) -> tuple[PlacementGroup, PlacementGroup]:
+    def _reserve_needed(self, together: bool) -> list[PlacementGroup]:
         learners, engines = self._learners, self._engines
         strategy = "PACK" if together else "SPREAD"
 
-        def of_engines() -> PlacementGroup:
+        def of_engines() -> PlacementGroup | None:
+            if not self._least:
+                return None  # a run that samples nothing
             return placement_group([engines.bundle] * self._least, "SPREAD", f"{self._name}/engines")
 
         # Ray serves reservations in order: a rank must not take part of the only node that can hold a wide engine.
@@ -198,8 +200,7 @@ class ReservedRoom:
         self._of_learners = placement_group([learners.bundle] * learners.count, strategy, f"{self._name}/learners")
         if engines.devices == 1:
             self._of_engines = of_engines()
-        assert self._of_engines is not None
-        return self._of_learners, self._of_engines
+        return [group for group in (self._of_learners, self._of_engines) if group is not None]
 
     def _tell_waiting(self) -> None:
         free = ray.available_resources()

@@ -63,6 +63,8 @@ class LearningStage:
     def __init__(self) -> None:
         self._group: LearnerGroup | None = None
         self._streamed_s = 0.0
+        self._publishes = True
+        """Whether engines wait for the weights of each update."""
         self._closed = Event()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="learning")
 
@@ -78,9 +80,10 @@ class LearningStage:
         travel: Travel | None = None,
         places: Callable[[int], Mapping[str, Any]] = lambda rank: {},
         reference: Path | None = None,
+        threads: int = 1,
     ) -> Future[tuple[dict[str, Any], float]]:
         """Start the ranks, from ``checkpoint`` if given. Result: the state stored with it, seconds."""
-        arguments = (model_dir, spec, options, checkpoint, teacher, device, cores, travel, places, reference)
+        arguments = (model_dir, spec, options, checkpoint, teacher, device, cores, travel, places, reference, threads)
         return self._thread.submit(self._start, *arguments)
 
     def probe_with(self, sequences: list[list[int]]) -> None:
@@ -94,6 +97,11 @@ class LearningStage:
     def publish(self) -> Future[WeightHandle]:
         """The current weights with their probe."""
         return self._thread.submit(lambda: self._learner.publish())
+
+    @property
+    def version(self) -> int:
+        """Updates of the policy so far."""
+        return self._learner.version
 
     def lives(self) -> bool:
         """Whether the process that holds the weights is alive. May be called from any thread, even while it learns."""
@@ -164,12 +172,15 @@ class LearningStage:
         travel: Travel | None,
         places: Callable[[int], Mapping[str, Any]],
         reference: Path | None,
+        threads: int,
     ) -> tuple[dict[str, Any], float]:
         started = time.perf_counter()
+        self._publishes = spec.examples is None
         self._group = LearnerGroup(
             model_dir,
             spec,
             device=device,
+            threads=threads,
             cores=cores,
             actor_options=options,
             teacher=teacher,
@@ -208,8 +219,9 @@ class LearningStage:
         return Learned(metrics, weights, learned - started, time.perf_counter() - learned)
 
     def _publish_after(self, version: int) -> WeightHandle | None:
-        """The weights of a newer version than this; None if there is none: engines already have these."""
-        return None if self._learner.version == version else self._learner.publish()
+        """The weights of a newer version than this; None if there is none, or no engine that lacks them."""
+        newer = self._publishes and self._learner.version != version
+        return self._learner.publish() if newer else None
 
     def _save(
         self,

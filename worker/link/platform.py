@@ -144,7 +144,9 @@ def parse_bundle(document: dict[str, Any]) -> Bundle:
                 " plug-in's package in the workers' environment too."
             ) from error
         raise StartError(f"The run's description is not valid: {first['msg']} (at {where})") from error
-    for path, message in mismatches(bundle.spec, bundle.reward.definition):
+    if bundle.spec.examples is None and bundle.reward is None:
+        raise StartError("The run's description is not valid: it names a reward without its definition.")
+    for path, message in [] if bundle.reward is None else mismatches(bundle.spec, bundle.reward.definition):
         where = ".".join(str(part) for part in ("spec", *path))
         raise StartError(f"The run's description is not valid: {message} (at {where})")
     if bundle.spec.distillation is not None and bundle.teacher is None:

@@ -26,11 +26,13 @@ import logging
 import os
 import threading
 import traceback
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import ray
 from ray.exceptions import RayActorError, RayTaskError
 
+from trainer_core.link.bundle import Bundle
 from trainer_core.link.events import (
     MAX_FAULT,
     PLACE_GIVEN_BACK,
@@ -50,7 +52,7 @@ from worker.link.traces import TraceUpload
 from worker.loop.held_gpus import HeldGpus
 
 if TYPE_CHECKING:
-    from worker.loop.run import ActiveRun
+    from worker.loop.run_loop import RunLoop
     from worker.loop.startup import Startup
 
 log = logging.getLogger(__name__)
@@ -75,7 +77,7 @@ class Stopped(Exception):
     """The controller was told to stop: the attempt has been given up."""
 
 
-def train(run: ActiveRun) -> None:
+def train(run: RunLoop[Any]) -> None:
     """Run from the first (or next) step to the last. Pauses if an engine's weights differ from the learner's."""
     try:
         _train(run)
@@ -83,7 +85,7 @@ def train(run: ActiveRun) -> None:
         run.stand_refused(refused)
 
 
-def _train(run: ActiveRun) -> None:
+def _train(run: RunLoop[Any]) -> None:
     run.begin()
     for step in range(run.first_step, run.last_step + 1):
         run.dispatch(step)
@@ -170,24 +172,17 @@ class RunController:
     def _execute(self, platform: Platform, document: dict[str, Any], link: Link) -> Ending:
         """Start and train. Returns how it ended."""
         from worker.errors import AttemptLost, RolloutError
-        from worker.loop.startup import Startup
 
         startup: Startup | None = None
-        run: ActiveRun | None = None
+        run: RunLoop[Any] | None = None
         gpus: HeldGpus | None = None
         try:
             link.emit(StateData(state="starting"))
             if platform.objection is not None:
                 raise StartError(platform.objection)
-            startup = Startup(parse_bundle(document), platform, lambda *alert: _alert(link, *alert))
+            startup = self._startup(parse_bundle(document), platform, link)
             gpus = HeldGpus(startup.gpus_held, link.tell_gpus)
-            parts = startup.run(lambda done, total: self._while_loading(link, done, total))
-            seconds = ", ".join(f"{name} {value:.1f} s" for name, value in parts.seconds.items())
-            link.emit(LogData(level="info", message=f"started: {seconds}"))
-            from worker.loop.run import ActiveRun
-
-            upload = TraceUpload(self._url, self._token, self._run_id)
-            run = ActiveRun(startup.bundle, parts, link, self._interrupt, upload)
+            run = self._start(startup, link)
             link.emit(StateData(state="running"), run.first_step - 1)
             train(run)
             return "succeeded", run.ending, None
@@ -222,6 +217,33 @@ class RunController:
                 if gpus is not None:
                     gpus.close()
 
+    def _startup(self, bundle: Bundle, platform: Platform, link: Link) -> Startup:
+        """The start of a run with the objective of the bundle's spec."""
+        from worker.loop.example_startup import ExampleStartup
+        from worker.loop.startup import Startup
+
+        kind = Startup if bundle.spec.examples is None else ExampleStartup
+        return kind(bundle, platform, lambda *alert: _alert(link, *alert))
+
+    def _start(self, startup: Startup, link: Link) -> RunLoop[Any]:
+        """Start the run's processes, and the run."""
+        from worker.loop.example_run import ExampleRun
+        from worker.loop.example_startup import ExampleStartup
+
+        def tick(done: int, total: int) -> None:
+            self._while_loading(link, done, total)
+
+        if isinstance(startup, ExampleStartup):
+            examples = startup.start(tick)
+            _log_start(link, examples.seconds)
+            return ExampleRun(startup.bundle, examples, link, self._interrupt)
+        parts = startup.run(tick)
+        _log_start(link, parts.seconds)
+        from worker.loop.run import ActiveRun
+
+        upload = TraceUpload(self._url, self._token, self._run_id)
+        return ActiveRun(startup.bundle, parts, link, self._interrupt, upload)
+
     def _tell(self, link: Link, state: ReportedState | None, reason: str, detail: str | None) -> None:
         if state is None:
             if reason:
@@ -247,8 +269,13 @@ class RunController:
             raise Cancelled
 
 
+def _log_start(link: Link, took: Mapping[str, float]) -> None:
+    seconds = ", ".join(f"{name} {value:.1f} s" for name, value in took.items())
+    link.emit(LogData(level="info", message=f"started: {seconds}"))
+
+
 def _failed(
-    link: Link, startup: Startup | None, run: ActiveRun | None, reason: str, detail: str | None = None
+    link: Link, startup: Startup | None, run: RunLoop[Any] | None, reason: str, detail: str | None = None
 ) -> Ending:
     """End as failed; or as lost, if a folder is gone that was there when the run began: a new attempt looks again."""
     from worker.loop.folders import gone_folder

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 from trainer_core.link.commands import Applied
 from trainer_core.link.events import LogData
@@ -12,8 +13,24 @@ from worker.link.client import Link
 from worker.loop.saving import Saving
 from worker.loop.steering import Steering
 from worker.messages.control import AppliedControl
-from worker.messages.ticket import Batch
 from worker.rewards.versions import RewardVersions
+
+
+class Steered(Protocol):
+    """A batch, and the controls that it was made under."""
+
+    @property
+    def step(self) -> int: ...
+
+    @property
+    def applications(self) -> int:
+        """Fewest spec changes in effect when one of its groups was drawn."""
+        ...
+
+    @property
+    def controls(self) -> tuple[AppliedControl, ...]:
+        """Optimizer-step controls that first apply to it."""
+        ...
 
 
 class Controls:
@@ -22,12 +39,13 @@ class Controls:
     def __init__(
         self,
         steering: Steering,
-        rewards: RewardVersions,
+        rewards: RewardVersions | None,
         link: Link,
         saving: Saving,
         update_dispatch: Callable[[RunSpec], None],
     ) -> None:
-        """``update_dispatch`` receives the spec after dispatch controls have been applied."""
+        """``update_dispatch`` receives the spec after dispatch controls have been applied. ``rewards`` learns of the
+        definitions in commands; None for a run without rewards."""
         self._steering, self._rewards, self._link, self._saving = steering, rewards, link, saving
         self._update_dispatch = update_dispatch
         self._unsettled: list[AppliedControl] = []
@@ -52,7 +70,8 @@ class Controls:
         commands = self._link.commands()
         if not commands and not self._steering.ramps:
             return []
-        self._rewards.take_in(commands)
+        if self._rewards is not None:
+            self._rewards.take_in(commands)
         applied, refused = self._steering.apply(commands, boundary, step)
         self._link.control(*(self._effect(control, boundary, step, group, version) for control in applied))
         for control in applied:
@@ -79,13 +98,13 @@ class Controls:
             self._link.control(Applied(control_id=one.control_id, state="settled", step=step, policy_version=version))
         return ended
 
-    def settle(self, batch: Batch, version: int | None = None) -> None:
+    def settle(self, batch: Steered, version: int | None = None) -> None:
         """Settle update controls with their update, and dispatch controls with the first batch fully under them.
 
         ``version`` is that of the weights after the batch; None if every step has updated them.
         """
         version = batch.step if version is None else version
-        oldest = min(ticket.applications for ticket in batch.tickets)
+        oldest = batch.applications
         settled = [control for control in self._unsettled if control.application <= oldest]
         self._unsettled = [control for control in self._unsettled if control.application > oldest]
         self._link.control(

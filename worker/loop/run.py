@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from trainer_core.link.bundle import Bundle
 from trainer_core.link.events import LogData, StepData
@@ -19,7 +19,7 @@ from trainer_core.steering.experience_replay import ReplayBuffer
 from trainer_core.steering.staleness import GroupState
 from trainer_core.steering.token_age import staleness_metrics
 from worker.engine import KvOnUpdate
-from worker.errors import LearnerLost, WeightsRefused
+from worker.errors import WeightsRefused
 from worker.learner.stage import Learned
 from worker.learner.weights import WeightHandle
 from worker.link.client import Link
@@ -40,23 +40,20 @@ from worker.loop.reporting.performance import Performance
 from worker.loop.reporting.reports import checked, outcomes_data, plain, rollouts_data
 from worker.loop.rescoring import MismatchRescoring
 from worker.loop.reward_monitor import RewardMonitor
+from worker.loop.run_loop import POLL_S, RunLoop, T
 from worker.loop.saving import Saving
 from worker.loop.steering import Steering
 from worker.loop.traces.choice import staying
 from worker.loop.traces.keeper import TraceKeeper
 from worker.loop.updates import Updates
-from worker.loop.watching import Watching
+from worker.loop.watching import Results, Watching
 from worker.messages.probe import ProbeFigures
 from worker.messages.ticket import Batch
 from worker.rewards.versions import RewardVersions
 
-POLL_S = 0.2
-"""Seconds between two checks, during a wait, whether the run must end."""
-T = TypeVar("T")
 
-
-class ActiveRun:
-    """State and machinery of one attempt between start-up and end. Used only by the loop's thread."""
+class ActiveRun(RunLoop[Batch]):
+    """A run of reinforcement learning: engines sample, rewards score, the learner learns from groups."""
 
     def __init__(
         self, bundle: Bundle, parts: RunParts, link: Link, interrupt: Callable[[], None], upload: TraceUpload
@@ -133,10 +130,6 @@ class ActiveRun:
         self._starved = False
         self._reward_alerts, self._answer_alerts = RewardAlerts(), AnswerAlerts(versions.definition)
         self._pass_rates = PassRateReports(self._curriculum, link)
-
-    @property
-    def last_step(self) -> int:
-        return self._steering.spec.schedule.steps
 
     def begin(self) -> None:
         """Verify that the engines serve the learner's weights, then evaluate."""
@@ -281,7 +274,10 @@ class ActiveRun:
         for outcomes in outcomes_data(self._dispatcher.settled):
             self._link.emit(outcomes, step)
         self._pass_rates.tell(step)
-        reason = self._guards.step(batch, self._steering.spec, found, self._evaluator)
+        spec = self._steering.spec
+        rests = spec.critic is not None and step <= spec.critic.warmup_steps
+        reward = batch.spec.reward.definition
+        reason = self._guards.step(step, spec, found, self._evaluator, samples=samples, reward=reward, rests=rests)
         self._pausing.reason = reason or self._pausing.reason
         self._whole_after = step
 
@@ -291,21 +287,7 @@ class ActiveRun:
         if evaluation_due(spec, step):
             self._evaluator.start(spec, step, self._rewards.threshold(spec))
 
-    def save_if_due(self, step: int) -> None:
-        """Save after ``step`` if the schedule, a user or a control requests it."""
-        self._commands.wish_requested(step)
-        if step == self.last_step:
-            self._saving.wish(step, "final")
-        elif step % self._steering.spec.checkpoint.every_steps == 0:
-            self._saving.wish(step, "schedule")
-        self._saving.save(step)
-
     # ── commands ──
-
-    def pause_if_asked(self, step: int) -> None:
-        """Pause after ``step`` while the platform or the run itself wants it; see ``Pausing``."""
-        if self._pausing.pause_if_asked(step):
-            self._performance.restart_clock()
 
     def stand_refused(self, refused: WeightsRefused) -> None:
         """Pause because engines do not compute with the learner's weights; see ``Pausing``."""
@@ -316,41 +298,17 @@ class ActiveRun:
 
     def finish(self) -> None:
         """Wait for work in progress, including the last checkpoint. Logs groups that were not trained on."""
-        self._settle()
-        self._guards.end(self.last_step, self._evaluator)
-        while not self._is_saved():
-            self.pause_if_asked(self.last_step)
-            self._saving.wish(self.last_step, "final")
-            self._saving.save(self.last_step)
+        super().finish()
         if self._dispatcher.buffer.tickets:
             left = len(self._dispatcher.buffer.tickets)
             message = f"{left} groups were sampled and not trained on: the run ended first"
             self._link.emit(LogData(level="info", message=message), self.last_step)
         self._traces.drain(self._interrupt)
 
-    @property
-    def ending(self) -> str:
-        """Reason of the run's success."""
-        return self._guards.ending
-
     def close(self) -> None:
         """Drop stored rollouts that have not been sent, and checkpoints that newer ones have replaced."""
         self._traces.close()
-        self._saving.prune_last()
-
-    def _is_saved(self) -> bool:
-        """Wait for the latest requested checkpoint. Returns whether it is on disk.
-
-        Raises:
-            LearnerLost: a rank died while saving.
-        """
-        saved = self._saving.last
-        if saved is None:
-            return True
-        self._until(saved.done)
-        if isinstance(error := saved.exception(), LearnerLost):
-            raise error
-        return error is None
+        super().close()
 
     def _settle(self) -> None:
         """Wait for the last weight transfer, evaluation and proposals."""
@@ -384,6 +342,13 @@ class ActiveRun:
             self._parts.generation.check()
 
     # ── helpers ──
+
+    @property
+    def _results(self) -> Results:
+        return self._evaluator
+
+    def _restart_clock(self) -> None:
+        self._performance.restart_clock()
 
     def _tell_stages(self) -> None:
         """Report data stages that have begun."""

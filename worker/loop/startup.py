@@ -100,17 +100,7 @@ class Startup:
             check_one_node(each, ENGINE_CPUS, self._placement)
         room = self._reservation(workers, least, judges)
         travel = self._travel()
-        if bundle.policy.manifest_sha256:
-            check_checkpoint(bundle.policy.path, bundle.policy.manifest_sha256)
-        check_policy_folder(bundle.policy.path)
-        check_trainable(bundle.policy.path, spec)
-        self._active = active_parameters(bundle.policy.path)
-        teacher, reference = (None if one is None else one.path for one in (bundle.teacher, bundle.reference))
-        for folder in (teacher, reference):
-            if folder is not None:
-                check_policy_folder(folder)
-        if bundle.resume is not None:
-            check_checkpoint(bundle.resume.path, bundle.resume.manifest_sha256)
+        teacher, reference = self._check_folders()
         # Engines start from a folder that stays, also late ones, and get their weights from the learner. The checkpoint
         # is deleted once newer ones have replaced it.
         tokenizer = PolicyTokenizer(bundle.policy.path)
@@ -191,6 +181,22 @@ class Startup:
             self._peaks(learning.peaks(number_types(spec)).result()),
             device,
         )
+
+    def _check_folders(self) -> tuple[Path | None, Path | None]:
+        """Refuse policies and checkpoints that cannot be used. Returns the folders of teacher and reference."""
+        bundle = self.bundle
+        if bundle.policy.manifest_sha256:
+            check_checkpoint(bundle.policy.path, bundle.policy.manifest_sha256)
+        check_policy_folder(bundle.policy.path)
+        check_trainable(bundle.policy.path, bundle.spec)
+        self._active = active_parameters(bundle.policy.path)
+        teacher, reference = (None if one is None else one.path for one in (bundle.teacher, bundle.reference))
+        for folder in (teacher, reference):
+            if folder is not None:
+                check_policy_folder(folder)
+        if bundle.resume is not None:
+            check_checkpoint(bundle.resume.path, bundle.resume.manifest_sha256)
+        return teacher, reference
 
     def gpus_held(self) -> float:
         """GPUs that the attempt holds now. May be called from any thread."""
@@ -359,6 +365,13 @@ class Startup:
 
         return sources, evaluations
 
+    def _rows(self, name: str, form: PromptFormat, tokenizer: PolicyTokenizer) -> list[dict[str, Any]]:
+        """Rows of a dataset. Users are told of control text and of tools that the policy is not shown."""
+        rows = self._platform.rows(name, self.bundle.datasets[name])
+        self._tell_control_text(name, form, tokenizer.control_rows(rows, form.chat))
+        self._tell_tools(name, tokenizer.hidden_tools(rows, form))
+        return rows
+
     def _dataset(
         self,
         name: str,
@@ -367,10 +380,8 @@ class Startup:
         loaded: dict[tuple[str, PromptFormat], PromptRows],
     ) -> PromptRows:
         if (name, form) not in loaded:
-            rows = self._platform.rows(name, self.bundle.datasets[name])
-            self._tell_control_text(name, form, tokenizer.control_rows(rows, form.chat))
+            rows = self._rows(name, form, tokenizer)
             self._tell_template(name, form, tokenizer, rows)
-            self._tell_tools(name, tokenizer.hidden_tools(rows, form))
             prompts = tokenizer.encode_rows(rows, form)
             loaded[name, form] = PromptRows(rows, form, prompts, max(map(len, prompts), default=0))
         return loaded[name, form]

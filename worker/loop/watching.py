@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from trainer_core.spec import RunSpec
 from trainer_core.steering.course import RunCourse
 from trainer_core.steering.guards import GuardWatch
 from worker.link.client import Link
-from worker.loop.evaluation import Evaluator
 from worker.loop.reporting.reports import calm_alert, course_alert, guard_alert
-from worker.messages.ticket import Batch
+
+
+class Results(Protocol):
+    """Evaluations of a run."""
+
+    def take_results(self) -> list[dict[str, float]]:
+        """Metrics of the evaluations that ended since the last call, oldest first."""
+        ...
 
 
 class Watching:
@@ -20,36 +26,47 @@ class Watching:
     def __init__(self, run_id: str, spec: RunSpec, link: Link) -> None:
         self._guards, self._course, self._link = GuardWatch(spec.guards), RunCourse(run_id), link
 
-    def step(self, batch: Batch, spec: RunSpec, metrics: Mapping[str, float], evaluator: Evaluator) -> str | None:
+    def step(
+        self,
+        step: int,
+        spec: RunSpec,
+        metrics: Mapping[str, float],
+        evaluator: Results,
+        *,
+        samples: int,
+        reward: str = "",
+        rests: bool = False,
+    ) -> str | None:
         """Check a finished step, and evaluations that ended since the previous one. Reports what is found.
 
         The platform makes changes and rollbacks: they are controls and runs, like those of users.
 
         Args:
-            batch: the step's.
+            step: the number of the step.
             spec: the current spec, with its guards.
             metrics: as reported.
             evaluator: has the results of evaluations.
+            samples: completions or examples of the step.
+            reward: the reward version that scored them; empty if none did.
+            rests: whether the policy is not to be updated in this step, because a critic warms up.
 
         Returns:
             The reason why a guard pauses the run; None if none does.
         """
-        samples = sum(len(group.trajectories) for group in batch.groups)
-        rests = spec.critic is not None and batch.step <= spec.critic.warmup_steps
-        self._course.step(batch.step, metrics, samples=samples, reward=batch.spec.reward.definition, rests=rests)
+        self._course.step(step, metrics, samples=samples, reward=reward, rests=rests)
         held_out = self._take_results(evaluator)
-        self._tell_course(batch.step)
+        self._tell_course(step)
         self._guards.update(spec.guards)
         reason = None
-        for alert in self._guards.check(batch.step, {**metrics, **held_out}):
-            self._link.emit(guard_alert(alert), batch.step)
+        for alert in self._guards.check(step, {**metrics, **held_out}):
+            self._link.emit(guard_alert(alert), step)
             if alert.action in ("pause", "roll_back"):
                 reason = alert.message
         for calm in self._guards.calm():
-            self._link.emit(calm_alert(calm), batch.step)
+            self._link.emit(calm_alert(calm), step)
         return reason
 
-    def end(self, step: int, evaluator: Evaluator) -> None:
+    def end(self, step: int, evaluator: Results) -> None:
         """Judge the run as a whole after its last ``step`` and evaluation."""
         self._take_results(evaluator)
         self._tell_course(step, last=True)
@@ -69,7 +86,7 @@ class Watching:
         self._guards.load(state)
         self._course.load(state.get("course"), step)
 
-    def _take_results(self, evaluator: Evaluator) -> dict[str, float]:
+    def _take_results(self, evaluator: Results) -> dict[str, float]:
         """The newest values of evaluations that have ended."""
         found: dict[str, float] = {}
         for result in evaluator.take_results():

@@ -82,3 +82,8 @@ class Batch:
     def spec(self) -> RunSpec:
         """The newest spec that any of its groups was dispatched under."""
         return max(self.tickets, key=lambda ticket: ticket.applications).spec
+
+    @property
+    def applications(self) -> int:
+        """Fewest spec changes in effect when one of its groups was dispatched."""
+        return min(ticket.applications for ticket in self.tickets)
