@@ -49,6 +49,10 @@ class RolloutError(RuntimeError):
     """The engines cannot work; the message is a sentence for a person."""
 
 
+class UpdateRefused(RuntimeError):
+    """An update was not finite, so the run ends. A new attempt would compute the same: the message names the cause."""
+
+
 class WeightsRefused(RolloutError):
     """An engine twice failed to compute with the weights it was given. The run pauses: a fresh engine is no cure."""
 

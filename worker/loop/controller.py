@@ -171,7 +171,7 @@ class RunController:
 
     def _execute(self, platform: Platform, document: dict[str, Any], link: Link) -> Ending:
         """Start and train. Returns how it ended."""
-        from worker.errors import AttemptLost, RolloutError
+        from worker.errors import AttemptLost, RolloutError, UpdateRefused
 
         startup: Startup | None = None
         run: RunLoop[Any] | None = None
@@ -194,7 +194,7 @@ class RunController:
         except (FencedError, Stopped) as error:
             log.warning("ends without a report: %s", error)
             return None, "", None
-        except (StartError, ClusterError, RolloutError) as error:
+        except (StartError, ClusterError, RolloutError, UpdateRefused) as error:
             return _failed(link, startup, run, str(error))
         except CheckpointUnusable as error:
             link.emit(_unusable(error))

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, cast
 
+from ray.exceptions import RayTaskError
+
 from trainer_core.link.bundle import Bundle
 from trainer_core.link.events import LogData, StepData
 from trainer_core.planning.compute import learned_tokens
@@ -18,8 +20,9 @@ from trainer_core.steering.curriculum import Curriculum, prior
 from trainer_core.steering.experience_replay import ReplayBuffer
 from trainer_core.steering.staleness import GroupState
 from trainer_core.steering.token_age import staleness_metrics
+from trainer_core.update.learner import NonFiniteUpdate
 from worker.engine import KvOnUpdate
-from worker.errors import WeightsRefused
+from worker.errors import UpdateRefused, WeightsRefused
 from worker.learner.stage import Learned
 from worker.learner.weights import WeightHandle
 from worker.link.client import Link
@@ -35,6 +38,7 @@ from worker.loop.pausing import Pausing
 from worker.loop.probing import Probing
 from worker.loop.reporting.alerts import RewardAlerts, reward_trouble, stage_alert, starved_alert
 from worker.loop.reporting.answer_alerts import AnswerAlerts
+from worker.loop.reporting.extremes import extremes
 from worker.loop.reporting.pass_rates import PassRateReports
 from worker.loop.reporting.performance import Performance
 from worker.loop.reporting.reports import checked, outcomes_data, plain, rollouts_data
@@ -196,7 +200,14 @@ class ActiveRun(RunLoop[Batch]):
         self._pausing.reason = self._pausing.reason or hold
         for alert in self._answer_alerts.check(batch):
             self._link.emit(alert, batch.step)
-        learned = self._wait(update)
+        try:
+            learned = self._wait(update)
+        except RayTaskError as error:
+            if not isinstance(error.cause, NonFiniteUpdate):
+                raise
+            self._show(batch)
+            self._traces.drain(self._interrupt)
+            raise UpdateRefused(f"{error.cause}. {extremes(batch.groups)}") from error
         self._dispatcher.settle(batch)
         self._experience.offer(batch.groups)
         self._parts.timeline.add_ended("learner", learn=learned.learn_s, publish=learned.publish_s)
@@ -264,13 +275,7 @@ class ActiveRun(RunLoop[Batch]):
             self._link.emit(LogData(level="info", message=message), step)
         self._commands.settle(batch, self._version)
         self._tell_stages()
-        shown = [batch.groups[place] for place in staying(batch.groups, self._steering.spec.traces.groups_per_step)]
-        for group in shown:
-            form = training_format(self._steering.spec, group.source)
-            group.prompt_text = self._parts.tokenizer.prompt_text(group.item, form)
-        text = self._parts.tokenizer.token_text
-        self._link.emit(checked(lambda: rollouts_data(shown, batch.groups, text)), step)
-        self._traces.keep(step, batch.groups, self._steering.spec)
+        self._show(batch)
         for outcomes in outcomes_data(self._dispatcher.settled):
             self._link.emit(outcomes, step)
         self._pass_rates.tell(step)
@@ -349,6 +354,15 @@ class ActiveRun(RunLoop[Batch]):
 
     def _restart_clock(self) -> None:
         self._performance.restart_clock()
+
+    def _show(self, batch: Batch) -> None:
+        """Report some of the step's rollouts, and store all of them."""
+        spec, tokenizer = self._steering.spec, self._parts.tokenizer
+        shown = [batch.groups[place] for place in staying(batch.groups, spec.traces.groups_per_step)]
+        for group in shown:
+            group.prompt_text = tokenizer.prompt_text(group.item, training_format(spec, group.source))
+        self._link.emit(checked(lambda: rollouts_data(shown, batch.groups, tokenizer.token_text)), batch.step)
+        self._traces.keep(batch.step, batch.groups, spec)
 
     def _tell_stages(self) -> None:
         """Report data stages that have begun."""

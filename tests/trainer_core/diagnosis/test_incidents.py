@@ -357,6 +357,11 @@ def test_a_checkpoint_that_cannot_be_written() -> None:
     [
         ("OutOfMemoryError: CUDA out of memory.", "The run has failed: out of memory"),
         ("Row 3 has a prompt of 900 tokens; a prompt may have 1 to 64.", "The run has failed: a prompt is too long"),
+        (
+            "step 3, update 1 of 1: the loss or its gradient is not finite; the optimizer step was not taken. The "
+            "largest reward is 3e+38 (prompt add:7, sample 2 of group 3-1).",
+            "The run has failed: an update is not finite",
+        ),
         ("KeyError: 'x'", "The run has failed"),
     ],
 )  # fmt: skip

@@ -198,7 +198,8 @@ def test_a_run_that_a_guard_pauses_continues(warm_launcher: Any, platform: Platf
     platform.wait(lambda: platform.states()[-1:] == ["paused"])
     assert platform.steps() == [1, 2]
     platform.desired_state = "paused"
-    platform.wait(lambda: platform.last.get("phase", {}).get("phase") == "waiting" or platform.syncs > 0)
+    syncs = platform.syncs
+    platform.wait(lambda: platform.syncs > syncs + 1)
     platform.desired_state = "running"
     platform.wait(lambda: platform.states()[-1:] == ["succeeded"])
     warm_launcher.until_gone()

@@ -7,6 +7,9 @@ from trainer_core.diagnosis.incidents.family import Family
 from trainer_core.diagnosis.incidents.incident import Remedy, Told
 
 _MEMORY = ("out of memory", "outofmemory", "cannot allocate memory")
+_NOT_FINITE = "the loss or its gradient is not finite"
+"""Words of every refused update; see ``trainer_core.update.learner``."""
+_UPDATE = ("critic/score/max", "critic/score/mean", "actor/grad_norm")
 _METRICS = ("perf/learner_memory_max", "perf/kv_usage")
 
 
@@ -26,6 +29,11 @@ def _tell(facts: Symptoms, episode: Episode) -> Told:
         why = f"{reason} Prompts that do not fit are never skipped."
         advice = (Remedy("Fork with a larger rollout.engine.max_model_len, or without those rows.", "roll_back"),)
         return Told("The run has failed: a prompt is too long", why, "known", (), advice)
+    if _NOT_FINITE in reason:
+        why = f"{reason} Resuming would compute the same update from the same checkpoint."
+        samples = Remedy("View the samples of the step, the largest reward first.", "samples")
+        fork = Remedy("Fork from a checkpoint with a bounded reward, or with a lower learning rate.", "roll_back")
+        return Told("The run has failed: an update is not finite", why, "known", _UPDATE, (samples, fork))
     return Told("The run has failed", reason, "known" if episode.signs[0].message else "unknown", _METRICS, (resume,))
 
 
