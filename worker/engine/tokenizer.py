@@ -26,6 +26,8 @@ from trainer_core.prompting.tools import COLUMN, tools_of
 from trainer_core.spec.data.prompt_format import PLAIN, PromptFormat
 from trainer_core.spec.generation.thinking import TaggedThinking, Thinking
 from worker.engine import ThinkTokens
+from worker.engine.startup import eos_token_ids
+from worker.engine.types import EngineError
 from worker.errors import StartError
 
 _SAID = "\ue000said\ue001"
@@ -109,7 +111,7 @@ class PolicyTokenizer:
             said = {"role": "assistant", "content": _SAID}
             asked = present({**row, "messages": present(row, form)["messages"]}, PLAIN)
             whole = {**asked, "messages": [*asked["messages"], said, *talk["messages"]]}
-            _, found, text = self._rendered(whole, form, begun=True).rpartition(_SAID)
+            _, found, text = self.rendered(whole, form, begun=True).rpartition(_SAID)
             if not found:
                 raise StartError("The policy's chat template leaves out what the policy said: it has one turn only.")
         else:
@@ -117,6 +119,52 @@ class PolicyTokenizer:
         backend = self._sealing_backend if sealed else self._backend
         text = self._control.sealed(text) if sealed else text
         return tuple(backend.encode(text, add_special_tokens=False).ids)
+
+    def masked(
+        self, row: Mapping[str, Any], form: PromptFormat, replies: Sequence[str]
+    ) -> tuple[dict[str, Any], list[str], bool]:
+        """A bare row and the policy's replies to it, ready for ``present`` and ``encode_texts``.
+
+        Replies keep their thinking tags, since the policy itself would have written them. The last value says whether
+        anything was masked: all texts made from the row must then be encoded as sealed.
+        """
+        said = {"messages": [{"role": "assistant", "content": reply} for reply in replies]}
+        control = self._control
+        if form.control_tokens != "text" or not (control.find(row, form.chat) or control.find(said)):
+            return dict(row), list(replies), False
+        return control.mask(row, form.chat), [one["content"] for one in control.mask(said)["messages"]], True
+
+    def encode_texts(self, texts: Sequence[str], *, sealed: bool, special: bool) -> list[list[int]]:
+        """Token ids of texts.
+
+        Args:
+            texts: any texts; masked ones if ``sealed``.
+            sealed: whether the texts were made from a row that ``masked`` has masked.
+            special: whether to add the special tokens that the tokenizer puts around a plain prompt.
+        """
+        if sealed:
+            texts = [self._control.sealed(text) for text in texts]
+        backend = self._sealing_backend if sealed else self._backend
+        return [one.ids for one in backend.encode_batch_fast(list(texts), add_special_tokens=special)]
+
+    def end_of_turn(self, row: Mapping[str, Any], form: PromptFormat) -> tuple[str, tuple[int, ...]]:
+        """What follows the policy's completion of a presented row, as text and as further token ids.
+
+        The text is what the chat template writes behind the assistant's last message, up to the first end-of-sequence
+        token. If it writes none there: up to the first control token, and the policy's own end-of-sequence token
+        follows, since the engine stops at nothing else. A plain prompt has that token alone.
+        """
+        tail = ""
+        if "messages" in row:
+            said = {"role": "assistant", "content": _SAID}
+            whole = self.rendered({**row, "messages": [*row["messages"], said]}, form, begun=False)
+            tail = whole.rpartition(_SAID)[2] if _SAID in whole else ""
+        known = [self._backend.id_to_token(number) for number in self.eos]
+        for tokens, rest in ((known, ()), (self._control.tokens, self.eos[:1])):
+            ends = [tail.index(token) + len(token) for token in tokens if token and token in tail]
+            if ends:
+                return tail[: min(ends)], rest
+        return "", self.eos[:1]
 
     def control_rows(self, rows: Sequence[Mapping[str, Any]], chat: bool = False) -> dict[int, list[str]]:
         """Texts that look like control tokens, by the index of their row; see ``ControlText.find``."""
@@ -132,7 +180,7 @@ class PolicyTokenizer:
         asked = present(row, form)
         if text:
             asked = with_text(asked, text)
-        return self._rendered(asked, form, begun=True) if "messages" in asked else str(asked["prompt"])
+        return self.rendered(asked, form, begun=True) if "messages" in asked else str(asked["prompt"])
 
     def hidden_tools(self, rows: Sequence[Mapping[str, Any]], form: PromptFormat = PLAIN) -> list[int]:
         """Indices of the rows with tools that the policy is not shown.
@@ -162,12 +210,16 @@ class PolicyTokenizer:
         messages = row.get("messages")
         if not messages or messages[-1]["role"] == "assistant":
             return True
-        begun = self._rendered(row, form, begun=True)
+        begun = self.rendered(row, form, begun=True)
         ends_no_turn = begun.rstrip().endswith(str(messages[-1]["content"]).rstrip())
-        return ends_no_turn or begun != self._rendered(row, form, begun=False)
+        return ends_no_turn or begun != self.rendered(row, form, begun=False)
 
-    def _rendered(self, row: Mapping[str, Any], form: PromptFormat, *, begun: bool) -> str:
-        """The messages as text; ``begun``: with the start of the assistant's turn."""
+    def rendered(self, row: Mapping[str, Any], form: PromptFormat, *, begun: bool) -> str:
+        """The messages of a presented row as text; ``begun``: with the start of the assistant's turn.
+
+        Raises:
+            StartError: the policy has no chat template, or the template rejects the messages.
+        """
         template = self._template
         options: dict[str, bool | str] = {}
         if form.thinking is not None:
@@ -191,6 +243,14 @@ class PolicyTokenizer:
         """Hash of the policy's chat template; None if it has none."""
         text = read_template(self._folder)
         return None if text is None else template_sha256(text)
+
+    @cached_property
+    def eos(self) -> tuple[int, ...]:
+        """The policy's end-of-sequence tokens. Empty if its files name none."""
+        try:
+            return eos_token_ids(str(self._folder))
+        except EngineError:  # no config.json
+            return ()
 
     def think_tokens(self, thinking: Thinking) -> ThinkTokens | None:
         """The thinking tags as token ids, or None for a policy that does not think.
