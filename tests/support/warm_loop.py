@@ -200,7 +200,7 @@ class WarmLoop:
             patch("worker.loop.startup.ray", self._rewards),
             patch("worker.rewards.pool.ray", self._rewards),
             patch("worker.loop.run.ActiveRun", Watched),
-            patch("worker.loop.example_startup.usable_cores", lambda: 1),  # the kept learner has one thread
+            patch("worker.loop.examples.startup.usable_cores", lambda: 1),  # the kept learner has one thread
         ):
             _Controller(given["run_id"], given["attempt"], platform).attend()
         return seen

@@ -219,7 +219,7 @@ class RunController:
 
     def _startup(self, bundle: Bundle, platform: Platform, link: Link) -> Startup:
         """The start of a run with the objective of the bundle's spec."""
-        from worker.loop.example_startup import ExampleStartup
+        from worker.loop.examples.startup import ExampleStartup
         from worker.loop.startup import Startup
 
         kind = Startup if bundle.spec.examples is None else ExampleStartup
@@ -227,8 +227,8 @@ class RunController:
 
     def _start(self, startup: Startup, link: Link) -> RunLoop[Any]:
         """Start the run's processes, and the run."""
-        from worker.loop.example_run import ExampleRun
-        from worker.loop.example_startup import ExampleStartup
+        from worker.loop.examples.run import ExampleRun
+        from worker.loop.examples.startup import ExampleStartup
 
         def tick(done: int, total: int) -> None:
             self._while_loading(link, done, total)

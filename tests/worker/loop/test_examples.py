@@ -16,7 +16,7 @@ from trainer_core.spec.data.prompt_format import PLAIN, PromptFormat
 from trainer_core.spec.objective import Preference, Supervised
 from worker.engine.tokenizer import PolicyTokenizer
 from worker.errors import StartError
-from worker.loop.examples import ExampleEncoder
+from worker.loop.examples.encoder import ExampleEncoder
 
 CONTINUES = "{% for m in messages %}{{ m['content'] }}\n{% endfor %}"
 OPENS = CHATML.replace("assistant\n{% endif", "assistant\n<think>\n{% endif")

@@ -1,5 +1,1 @@
-"""Runs that learn from rows: rows become examples."""
-
-from worker.loop.examples.encoder import ExampleEncoder
-
-__all__ = ["ExampleEncoder"]
+"""Runs that learn from rows: what is encoded, drawn, learned and evaluated."""

@@ -23,8 +23,8 @@ from worker.link.client import Link
 from worker.loop.checkpoints import Checkpoints
 from worker.loop.controls import Controls
 from worker.loop.evaluation import evaluated_before, evaluation_due
-from worker.loop.example_source import ExampleBatch, ExampleRows, ExampleSource
-from worker.loop.held_out import HeldOut
+from worker.loop.examples.held_out import HeldOut
+from worker.loop.examples.source import ExampleBatch, ExampleRows, ExampleSource
 from worker.loop.pausing import Pausing
 from worker.loop.reporting.reports import checked, plain
 from worker.loop.run_loop import POLL_S, RunLoop, StepClock, T

@@ -16,9 +16,9 @@ from worker.cluster.cores import usable_cores
 from worker.engine.tokenizer import PolicyTokenizer
 from worker.errors import StartError
 from worker.learner.stage import LearningStage, number_types
-from worker.loop.example_run import ExampleParts
-from worker.loop.example_source import ExampleRows
-from worker.loop.examples import ExampleEncoder
+from worker.loop.examples.encoder import ExampleEncoder
+from worker.loop.examples.run import ExampleParts
+from worker.loop.examples.source import ExampleRows
 from worker.loop.startup import LEARNER_CPUS, Startup, Tick
 from worker.rollout.timeline import Timeline
 
