@@ -74,13 +74,7 @@ class GradientAccumulator:
             mine: this rank's trajectories; by default its shard, which is the same on ranks that split tokens.
         """
         mine = shards(part, data_groups())[data_rank()] if mine is None else mine
-        batches = pack(mine, self._packing)
-        if data_groups() > 1:
-            most = largest(len(batches))
-            if len(batches) < most:
-                # DeepSpeed's collectives need the ranks in step, so ranks with fewer micro-batches add short ones.
-                idle = pack([min(part, key=lambda t: len(t.prompt_ids) + t.length)], self._packing)[0].without_loss()
-                batches += [idle] * (most - len(batches))
+        batches = keep_in_step(pack(mine, self._packing), part, self._packing)
         return mine, [batch.to(self._device) for batch in batches], denominators(part)
 
     def again(
@@ -262,6 +256,17 @@ class GradientAccumulator:
         if self._parts.critic is None:
             raise ValueError("the advantages need a critic but the learner was started without one")
         return self._parts.critic.values(batch)
+
+
+def keep_in_step(batches: list[TokenBatch], part: Sequence[Trajectory], packing: Packing) -> list[TokenBatch]:
+    """The micro-batches of this rank, and short ones without loss until all ranks have the same number. Collective.
+
+    DeepSpeed's collectives need the ranks in step. ``part`` is the whole minibatch, the same on every rank.
+    """
+    if data_groups() == 1 or len(batches) == (most := largest(len(batches))):
+        return batches
+    idle = pack([min(part, key=lambda t: len(t.prompt_ids) + t.length)], packing)[0].without_loss()
+    return batches + [idle] * (most - len(batches))
 
 
 def _scored(plan: Sequence[refine.Minibatch], known: Sequence[list[KnownTokens]]) -> list[Scored]:

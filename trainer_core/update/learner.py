@@ -19,6 +19,7 @@ from trainer_core.episodes import Group, Trajectory
 from trainer_core.spec import RunSpec
 from trainer_core.update.collectives import gather_values_from_ranks, share_context, tells
 from trainer_core.update.device import claim, settle, take_peak
+from trainer_core.update.examples import ExampleGradients
 from trainer_core.update.formats.perturbation import perturbed
 from trainer_core.update.formats.precision import DTYPES, as_engine, rounds_as_engine
 from trainer_core.update.formats.quantise import Scales
@@ -115,7 +116,8 @@ class Learner:
         if between is not None:
             call_between_layers(self._parts.model, between)
         self._served = spec.rollout.engine
-        self._gradients = GradientAccumulator(self._parts, self._packing, self._device, between or (lambda: None))
+        shared = (self._parts, self._packing, self._device, between or (lambda: None))
+        self._gradients, self._examples = GradientAccumulator(*shared), ExampleGradients(*shared)
         self._torn: str | None = None
         quantization = spec.rollout.engine.quantization
         self.engine_fp8: Scales | None = None if quantization is None else quantization.scales
@@ -140,21 +142,26 @@ class Learner:
         part, only the supervised term trains. Without a supervised term there is no optimizer step, ``version`` stays,
         and the metrics hold only the learning rate.
 
+        If the objective learns from rows, a group is one example, or a pair as [better, worse]; ``sampled`` marks the
+        tokens that teach. Nothing is written into trajectories.
+
         Args:
             groups: all groups of the step, on every rank.
             spec: the current spec: step size, ratio band, KL coefficient and clipping are read from it.
             step: 1-based training step.
 
         Returns:
-            Metrics ``actor/*`` (and the corrections' and the critic's), the same on every rank.
+            Metrics ``actor/*`` (and the corrections', the critic's and the objective's), the same on every rank.
 
         Raises:
             NonFiniteUpdate: the loss or gradient of an update was not finite. If it was the step's first update,
                 nothing has changed; after a later one the learner is torn.
             TornLearner: see there.
-            ValueError: a trajectory does not fit into a micro-batch.
+            ValueError: a trajectory does not fit into a micro-batch, or a group is not a pair where pairs are learned.
         """
         self._open(spec, step)
+        if spec.examples is not None:
+            return self._learn_rows(groups, spec, step)
         passes = cuts(groups, spec.schedule, step)
         plan = [self._gradients.prepare(part) for part in passes[0]]
         totals = Totals()
@@ -170,21 +177,31 @@ class Learner:
                 plan, known = self._gradients.again(parts, tokens)
             own = Totals()
             for done in self._pass(spec, step, plan, known, shown, own):
-                if done is None:
-                    self._torn = self._torn if taken else None
-                    raise NonFiniteUpdate(
-                        f"step {step}, update {len(taken) + 1} of {planned}: the loss or its gradient is not finite; "
-                        "the optimizer step was not taken"
-                    )
-                taken.append(done)
+                self._take(done, taken, planned, step)
             if tokens is not None:
                 _tell_pass(own, epoch)
             totals.add(own)
-        self._torn = None
         self._parts.entropy.close()
-        self.version += self._moves(spec, taken)
-        self._close(totals)
-        return _summary(totals.values(), taken, max(1, planned), learning_rate(spec, step))
+        return self._concluded(spec, step, totals, taken, planned)
+
+    def held_out(self, groups: Sequence[Group], spec: RunSpec) -> dict[str, float]:
+        """Loss of held-out rows under the current weights, which stay as they are.
+
+        Args:
+            groups: examples or pairs, as in ``update``; the same on every rank.
+            spec: the current spec. Its objective learns from rows.
+
+        Returns:
+            Metrics ``eval/<source>/*``, the same on every rank; empty if nothing teaches.
+
+        Raises:
+            ValueError: as in ``update``, or the objective is reinforcement learning.
+        """
+        self._require_whole()
+        totals = Totals()
+        self._examples.held_out(groups, spec, totals)
+        settle(self._device)
+        return totals.values()
 
     def begin(self, spec: RunSpec, step: int) -> None:
         """Open a step whose groups arrive piece by piece; ``accumulate`` and ``finish`` do the same as ``update``.
@@ -390,6 +407,35 @@ class Learner:
         peaks = [peak for peak in gather_values_from_ranks(take_peak(self._device)) if peak is not None]
         if peaks:
             totals.add_metrics({"perf/learner_memory_max": max(peaks) / GIB}, 1)
+
+    def _learn_rows(self, groups: Sequence[Group], spec: RunSpec, step: int) -> dict[str, float]:
+        """``update`` for an objective that learns from rows."""
+        totals, taken = Totals(), list[dict[str, float]]()
+        plan = self._examples.plan(groups, spec, totals)
+        self._torn = f"the update of step {step} failed half-way"
+        for part in plan:
+            self._examples.accumulate(spec, step, part, totals)
+            self._take(self._step(spec, step, SampleWeights()), taken, len(plan), step)
+        return self._concluded(spec, step, totals, taken, len(plan))
+
+    def _take(self, done: dict[str, float] | None, taken: list[dict[str, float]], planned: int, step: int) -> None:
+        """Add the metrics of an optimizer step to those ``taken`` before; None is one that was refused."""
+        if done is None:
+            self._torn = self._torn if taken else None
+            raise NonFiniteUpdate(
+                f"step {step}, update {len(taken) + 1} of {planned}: the loss or its gradient is not finite; "
+                "the optimizer step was not taken"
+            )
+        taken.append(done)
+
+    def _concluded(
+        self, spec: RunSpec, step: int, totals: Totals, taken: list[dict[str, float]], planned: int
+    ) -> dict[str, float]:
+        """End a step that has made all of its updates; returns its metrics. Collective."""
+        self._torn = None
+        self.version += self._moves(spec, taken)
+        self._close(totals)
+        return _summary(totals.values(), taken, max(1, planned), learning_rate(spec, step))
 
     def _pass(
         self,

@@ -52,6 +52,8 @@ class StreamedStep:
 
 def refusal(spec: RunSpec) -> str | None:
     """Reason why a step under ``spec`` cannot be streamed, in one sentence; None if it can."""
+    if spec.examples is not None:
+        return f"the objective {spec.objective.type} cannot be streamed: its rows are there from the start of a step"
     if spec.schedule.epochs > 1:
         return f"{spec.schedule.epochs} passes over a batch cannot be streamed: the second would need the whole of it"
     if spec.schedule.updates_per_step > 1:

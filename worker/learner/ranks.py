@@ -150,6 +150,11 @@ class LearnerWorker:
         metrics = self._learner.update(groups, spec, step)
         return metrics, self._found(groups), self._learner.version
 
+    @_at_work
+    def held_out(self, packed: PackedGroups, spec: RunSpec) -> dict[str, float]:
+        """Metrics of held-out rows."""
+        return self._learner.held_out(packed.groups(), spec)
+
     def begin(self, spec: RunSpec, step: int) -> None:
         """Open a streamed step."""
         self._learner.begin(spec, step)
@@ -309,6 +314,15 @@ class LearnerGroup:
             _write(groups, found)
         metrics: dict[str, float]
         metrics, _, self.version = results[0]
+        return metrics
+
+    def held_out(self, groups: Sequence[Group], spec: RunSpec) -> dict[str, float]:
+        """Loss of held-out rows under the current weights, computed by all ranks together. See ``Learner.held_out``.
+
+        Raises:
+            LearnerLost: a rank died.
+        """
+        metrics: dict[str, float] = self._call("held_out", ray.put(PackedGroups.of(groups)), spec)[0]
         return metrics
 
     def begin(self, spec: RunSpec, step: int) -> None:

@@ -36,9 +36,11 @@ class Learned:
 
     metrics: dict[str, float]
     weights: WeightHandle | None
-    """The new weights with their probe, for the engines; None if the step has not moved them."""
+    """The new weights with their probe, for the engines; None if the step has not moved them, or no engine exists."""
     learn_s: float
     publish_s: float
+    version: int = 0
+    """Version of the weights after it."""
 
 
 NOTICED_S = 5.0
@@ -110,6 +112,10 @@ class LearningStage:
     def learn(self, groups: list[Group], spec: RunSpec, step: int) -> Future[Learned]:
         """One step's update under ``spec``, then the new weights, if there are any."""
         return self._thread.submit(self._learn, groups, spec, step)
+
+    def held_out(self, groups: list[Group], spec: RunSpec) -> Future[dict[str, float]]:
+        """Metrics of held-out rows with the weights that the learner has when the call's turn comes."""
+        return self._thread.submit(lambda: self._learner.held_out(groups, spec))
 
     def begin(self, spec: RunSpec, step: int) -> Future[None]:
         """Open a step whose groups arrive piece by piece. The result is ``CannotStream`` if the spec forbids it."""
@@ -208,15 +214,18 @@ class LearningStage:
         metrics = self._learner.finish()
         learned = time.perf_counter()
         weights = self._publish_after(before)
-        return Learned(metrics, weights, self._streamed_s + learned - started, time.perf_counter() - learned)
+        seconds = self._streamed_s + learned - started
+        return Learned(metrics, weights, seconds, time.perf_counter() - learned, self._learner.version)
 
     def _learn(self, groups: list[Group], spec: RunSpec, step: int) -> Learned:
         started = time.perf_counter()
         before = self._learner.version
         metrics = self._learner.update(groups, spec, step)
         learned = time.perf_counter()
-        weights = self._publish_after(before)
-        return Learned(metrics, weights, learned - started, time.perf_counter() - learned)
+        # A run that learns from rows has no engines.
+        weights = self._publish_after(before) if spec.examples is None else None
+        seconds = learned - started
+        return Learned(metrics, weights, seconds, time.perf_counter() - learned, self._learner.version)
 
     def _publish_after(self, version: int) -> WeightHandle | None:
         """The weights of a newer version than this; None if there is none, or no engine that lacks them."""

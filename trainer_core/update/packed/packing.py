@@ -25,6 +25,8 @@ from trainer_core.update.packed.segments import Layout, build_layout
 
 Member = tuple[int, Path]
 """A trajectory of a micro-batch: its index, and the path of its tokens."""
+Unit = tuple[int, list[Member]]
+"""Trajectories that are not split: their packed tokens, and the members."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +142,9 @@ class Packing:
     """Ranks that split the tokens of each micro-batch. All of them pack the same trajectories."""
 
 
-def pack(trajectories: Sequence[Trajectory], packing: Packing | int) -> list[TokenBatch]:
+def pack(
+    trajectories: Sequence[Trajectory], packing: Packing | int, together: Sequence[Sequence[int]] | None = None
+) -> list[TokenBatch]:
     """Split trajectories into micro-batches of at most the given number of packed tokens, long ones first.
 
     Excluded trajectories and those without a sampled token are left out.
@@ -148,18 +152,21 @@ def pack(trajectories: Sequence[Trajectory], packing: Packing | int) -> list[Tok
     Args:
         trajectories: in any order.
         packing: how to split; a plain number is the budget of one micro-batch.
+        together: sets of indices that must not be split, such as a pair's. Others are left out, and only trajectories
+            of one set share prefixes. None: micro-batches are composed freely.
 
     Raises:
-        ValueError: a single trajectory exceeds the budget, or has no prompt.
+        ValueError: a single trajectory or set exceeds the budget, or has no prompt.
     """
     how = Packing(packing) if isinstance(packing, int) else packing
     max_tokens = how.max_tokens
-    shared = how.share_prompts and not how.alone
-    families: dict[bytes | int, list[int]] = {}
-    for index, trajectory in enumerate(trajectories):
-        if trains(trajectory):
-            families.setdefault(_prompt_state(trajectory) if shared else index, []).append(index)
-    units = [unit for family in families.values() for unit in _units(trajectories, family, how)]
+    if together is None:
+        training = [index for index, trajectory in enumerate(trajectories) if trains(trajectory)]
+        units = [
+            unit for family in _families(trajectories, training, how) for unit in _units(trajectories, family, how)
+        ]
+    else:
+        units = [_joint_unit(trajectories, members, how) for members in together]
     units.sort(key=lambda unit: -unit[0])
     if how.alone:
         return [_batch(trajectories, members, how) for _, members in units]
@@ -175,6 +182,15 @@ def pack(trajectories: Sequence[Trajectory], packing: Packing | int) -> list[Tok
             batches[home] += members
             space[home] -= size
     return [_batch(trajectories, members, how) for members in batches]
+
+
+def _families(trajectories: Sequence[Trajectory], indices: Sequence[int], how: Packing) -> list[list[int]]:
+    """Trajectories that share their prompts."""
+    shared = how.share_prompts and not how.alone
+    families: dict[bytes | int, list[int]] = {}
+    for index in indices:
+        families.setdefault(_prompt_state(trajectories[index]) if shared else index, []).append(index)
+    return list(families.values())
 
 
 def _prompt_state(trajectory: Trajectory) -> bytes:
@@ -200,11 +216,11 @@ def _advantages(trajectory: Trajectory) -> NDArray[np.float32]:
     return np.full(trajectory.length, trajectory.advantage, dtype=np.float32)
 
 
-def _units(trajectories: Sequence[Trajectory], family: list[int], how: Packing) -> list[tuple[int, list[Member]]]:
+def _units(trajectories: Sequence[Trajectory], family: list[int], how: Packing) -> list[Unit]:
     """Split the samples of one prompt into pieces that fit the budget: (packed size, members)."""
     if len(trajectories[family[0]].prompt_ids) == 0:
         raise ValueError(f"trajectory {trajectories[family[0]].trajectory_id} has no prompt")
-    units: list[tuple[int, list[Member]]] = []
+    units: list[Unit] = []
     max_tokens = how.max_tokens
     size, held = max_tokens + 1, set[Stretch]()
     found = paths(trajectories, family, prompts_only=how.exact)
@@ -223,6 +239,19 @@ def _units(trajectories: Sequence[Trajectory], family: list[int], how: Packing) 
             held.update(path)
             units[-1] = (size, [*units[-1][1], (index, path)])
     return units
+
+
+def _joint_unit(trajectories: Sequence[Trajectory], members: Sequence[int], how: Packing) -> Unit:
+    """A set of trajectories as one piece."""
+    families = _families(trajectories, members, how)
+    pieces = [unit for family in families for unit in _units(trajectories, family, how)]
+    size = sum(tokens for tokens, _ in pieces)
+    if size > how.max_tokens:
+        names = ", ".join(trajectories[index].trajectory_id for index in members)
+        raise ValueError(
+            f"trajectories {names} have {size} tokens together, more than the {how.max_tokens} of a micro-batch"
+        )
+    return size, [member for _, found in pieces for member in found]
 
 
 def _batch(trajectories: Sequence[Trajectory], members: Sequence[Member], how: Packing) -> TokenBatch:

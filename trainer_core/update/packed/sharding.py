@@ -1,20 +1,33 @@
 """Splits a step's trajectories into minibatches and over ranks. Every rank computes the same split."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import TypeVar
 
 from trainer_core.episodes import Group, Trajectory
 from trainer_core.update.packed.packing import trains
 
+T = TypeVar("T")
+
+
+def group_parts(groups: Sequence[Group], count: int) -> list[Sequence[Group]]:
+    """Split groups, in order, into ``count`` parts of nearly the same number of groups."""
+    edges = [round(index * len(groups) / count) for index in range(count + 1)]
+    return [groups[start:stop] for start, stop in pairwise(edges)]
+
 
 def minibatches(groups: Sequence[Group], count: int) -> list[list[Trajectory]]:
-    """Split groups, in order, into ``count`` parts of nearly the same number of groups; empty parts are left out."""
-    edges = [round(index * len(groups) / count) for index in range(count + 1)]
-    parts = [
-        [trajectory for group in groups[start:stop] for trajectory in group.trajectories if trains(trajectory)]
-        for start, stop in pairwise(edges)
+    """The trajectories of each of ``group_parts`` that take part in the loss; empty parts are left out."""
+    found = [
+        [trajectory for group in part for trajectory in group.trajectories if trains(trajectory)]
+        for part in group_parts(groups, count)
     ]
-    return [part for part in parts if part]
+    return [part for part in found if part]
+
+
+def whole_shards(groups: Sequence[Group], ranks: int) -> list[list[Group]]:
+    """Distribute groups over ``ranks`` by packed tokens, largest first. No group is split."""
+    return _spread(groups, lambda group: _tokens(group.trajectories), ranks)
 
 
 def shards(trajectories: Sequence[Trajectory], ranks: int) -> list[list[Trajectory]]:
@@ -29,13 +42,19 @@ def shards(trajectories: Sequence[Trajectory], ranks: int) -> list[list[Trajecto
     for trajectory in trajectories:
         families.setdefault(trajectory.prompt_ids.tobytes(), []).append(trajectory)
     pieces = list(families.values()) if len(families) >= 4 * ranks else [[trajectory] for trajectory in trajectories]
-    result: list[list[Trajectory]] = [[] for _ in range(ranks)]
+    spread = _spread(pieces, _tokens, ranks)
+    return _level([[trajectory for piece in part for trajectory in piece] for part in spread])
+
+
+def _spread(pieces: Sequence[T], size: Callable[[T], int], ranks: int) -> list[list[T]]:
+    """Give each piece, largest first, to the rank with the least so far."""
+    result: list[list[T]] = [[] for _ in range(ranks)]
     load = [0] * ranks
-    for piece in sorted(pieces, key=_tokens, reverse=True):
+    for piece in sorted(pieces, key=size, reverse=True):
         lightest = load.index(min(load))
-        result[lightest] += piece
-        load[lightest] += _tokens(piece)
-    return _level(result)
+        result[lightest].append(piece)
+        load[lightest] += size(piece)
+    return result
 
 
 def _level(parts: list[list[Trajectory]]) -> list[list[Trajectory]]:
