@@ -23,7 +23,7 @@ WARNINGS = {
     "unclosed": "have a prompt that opens the thinking, and a completion that never closes it",
     "unended": "end without an end-of-sequence token, since the policy's files name none",
 }
-"""What a warning says of its rows, by kind."""
+"""Sentence of each kind of warning, after the number of its rows."""
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ class Noted:
 
 @dataclass(slots=True)
 class Account:
-    """What became of a dataset's rows."""
+    """Counts of a dataset's rows, by what became of them."""
 
     rows: int = 0
     examples: int = 0
@@ -57,7 +57,7 @@ class Account:
     taught: int = 0
     """Tokens that teach."""
     warnings: dict[str, Noted] = field(default_factory=dict)
-    """By kind; see ``WARNINGS``."""
+    """Rows by kind of warning; see ``WARNINGS``."""
 
     def warn(self, kind: str, row: int) -> None:
         """Count a row under a kind of warning."""
@@ -65,7 +65,7 @@ class Account:
         noted.rows += 1
 
     def sentences(self) -> list[str]:
-        """What the person who started the run should know. Empty if every row is learned whole."""
+        """Sentences for the person who started the run. Empty if every row is learned whole."""
         told = []
         for number, what in (
             (self.too_long - self.cut - self.split, "longer than objective.max_tokens and left out"),
@@ -105,7 +105,7 @@ def whole_text(row: Mapping[str, Any], objective: Examples, form: PromptFormat) 
 
 
 def fault_of(row: Mapping[str, Any], objective: Examples, form: PromptFormat) -> str | None:
-    """What is wrong with a row that cannot become an example, as a sentence; None if nothing is.
+    """The fault of a row that cannot become an example, as a sentence; None if it has none.
 
     Empty completions are no fault: such rows are left out and counted.
     """

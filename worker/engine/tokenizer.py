@@ -148,7 +148,7 @@ class PolicyTokenizer:
         return [one.ids for one in backend.encode_batch_fast(list(texts), add_special_tokens=special)]
 
     def end_of_turn(self, row: Mapping[str, Any], form: PromptFormat) -> tuple[str, tuple[int, ...]]:
-        """What follows the policy's completion of a presented row, as text and as further token ids.
+        """The end of the policy's turn after a presented row, as text and as further token ids.
 
         The text is what the chat template writes behind the assistant's last message, up to the first end-of-sequence
         token. If it writes none there: up to the first control token, and the policy's own end-of-sequence token

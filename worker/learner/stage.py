@@ -65,8 +65,6 @@ class LearningStage:
     def __init__(self) -> None:
         self._group: LearnerGroup | None = None
         self._streamed_s = 0.0
-        self._publishes = True
-        """Whether engines wait for the weights of each update."""
         self._closed = Event()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="learning")
 
@@ -181,7 +179,6 @@ class LearningStage:
         threads: int,
     ) -> tuple[dict[str, Any], float]:
         started = time.perf_counter()
-        self._publishes = spec.examples is None
         self._group = LearnerGroup(
             model_dir,
             spec,
@@ -228,9 +225,8 @@ class LearningStage:
         return Learned(metrics, weights, seconds, time.perf_counter() - learned, self._learner.version)
 
     def _publish_after(self, version: int) -> WeightHandle | None:
-        """The weights of a newer version than this; None if there is none, or no engine that lacks them."""
-        newer = self._publishes and self._learner.version != version
-        return self._learner.publish() if newer else None
+        """The weights of a newer version than this; None if there is none: engines already have these."""
+        return None if self._learner.version == version else self._learner.publish()
 
     def _save(
         self,

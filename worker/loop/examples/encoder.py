@@ -54,7 +54,7 @@ class _Piece:
 
 
 @dataclass(slots=True)
-class _Written:
+class _RowText:
     """A row as text."""
 
     number: int
@@ -130,14 +130,14 @@ class ExampleEncoder:
             f" set objective.overlong to {others}."
         )
 
-    def _read(self, number: int, row: Mapping[str, Any], form: PromptFormat, account: Account) -> _Written | None:
+    def _read(self, number: int, row: Mapping[str, Any], form: PromptFormat, account: Account) -> _RowText | None:
         """The row as pieces of text; None if it has nothing to teach."""
         try:
             return self._written(number, row, form, account)
         except StartError as error:
             raise StartError(f"Row {number} cannot be learned. {error}") from error
 
-    def _written(self, number: int, row: Mapping[str, Any], form: PromptFormat, account: Account) -> _Written | None:
+    def _written(self, number: int, row: Mapping[str, Any], form: PromptFormat, account: Account) -> _RowText | None:
         plain = whole_text(row, self._objective, form)
         given = [] if plain else [str(row[column]) for column in columns_of(self._objective)]
         if any(map(is_blank, given)):
@@ -152,11 +152,11 @@ class ExampleEncoder:
             account.warn("unended", number)
         if plain:
             text = self._unended(text, end, then) if form.control_tokens == "tokens" else text
-            return _Written(number, sealed, [_Piece(text, True, special=True, then=then)], [[]])
+            return _RowText(number, sealed, [_Piece(text, True, special=True, then=then)], [[]])
         head = [_Piece(text, self._everything, special=not chat)]
         if self._history and chat:
             head = self._turns(number, shown, form, text, end, account) or head
-        written = _Written(number, sealed, head)
+        written = _RowText(number, sealed, head)
         for reply in replies:
             said = self._continued(number, text, reply, account)
             if form.control_tokens == "tokens":
@@ -224,7 +224,7 @@ class ExampleEncoder:
             at = len(before) + len(found) + len(end)
         return [*pieces, _Piece(whole[at:], False)] if pieces else None
 
-    def _tokens(self, written: Sequence[_Written]) -> list[list[Tokens]]:
+    def _tokens(self, written: Sequence[_RowText]) -> list[list[Tokens]]:
         """The tokens of each row's sequences: one, or two of a pair."""
         ids = self._encoded(written)
         return [
@@ -244,7 +244,7 @@ class ExampleEncoder:
             prompt = int(taught[0]) if len(taught) else sum(map(len, parts[:head]))
         return np.array([number for part in parts for number in part], np.int32), teaches, max(prompt, 1)
 
-    def _encoded(self, written: Sequence[_Written]) -> dict[tuple[bool, bool, str], list[int]]:
+    def _encoded(self, written: Sequence[_RowText]) -> dict[tuple[bool, bool, str], list[int]]:
         """Token ids of all texts, by whether they are sealed, whether special tokens are added, and the text."""
         asked: defaultdict[tuple[bool, bool], dict[str, None]] = defaultdict(dict)
         for one in written:

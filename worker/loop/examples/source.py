@@ -27,7 +27,7 @@ class ExampleRows:
     rows: list[dict[str, Any]]
     """Bare rows."""
     examples: list[tuple[Trajectory, ...]]
-    """What each row teaches: nothing if it is left out, two trajectories for a pair, several if it is split."""
+    """Examples of each row: none if it is left out, two trajectories for a pair, several if it is split."""
 
     @property
     def usable(self) -> int:
@@ -37,7 +37,7 @@ class ExampleRows:
 
 @dataclass(slots=True)
 class ExampleBatch:
-    """What one step learns from."""
+    """Rows that one step learns from."""
 
     step: int
     groups: list[Group]
