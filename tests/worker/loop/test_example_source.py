@@ -11,7 +11,7 @@ import pytest
 from trainer_core.episodes import Trajectory
 from trainer_core.spec import RunSpec
 from trainer_core.steering.prompt_ledger import LedgerError
-from worker.loop.examples.source import LEFT_OUT, ExampleBatch, ExampleRows, ExampleSource
+from worker.loop.examples.source import LEFT_OUT, DrawnRows, ExampleRows, ExampleSource
 
 
 def spec(*, prompts: int = 4, weights: tuple[float, float] = (1.0, 1.0), **data: Any) -> RunSpec:
@@ -52,7 +52,7 @@ def data(**rows: int) -> dict[str, ExampleRows]:
     }
 
 
-def drawn(batch: ExampleBatch) -> list[str]:
+def drawn(batch: DrawnRows) -> list[str]:
     return [group.prompt_id for group in batch.groups]
 
 

@@ -212,7 +212,7 @@ def test_a_run_that_a_guard_pauses_continues(warm_launcher: Any, platform: Platf
         (SFT, ("add@1", "completion")),
         ({"type": "preference", "max_tokens": 64}, ("add@1", "chosen")),
         ({**SFT, "completion": "answer", "max_tokens": 8, "overlong": "refuse"}, ("add@1", "max_tokens")),
-        ({**SFT, "completion": "answer", "max_tokens": 8, "overlong": "drop"}, ("no row",)),
+        ({**SFT, "completion": "answer", "max_tokens": 8, "overlong": "drop"}, ("add@1", "No row is left")),
     ],
 )
 def test_rows_that_cannot_be_learned_end_the_start(

@@ -24,7 +24,7 @@ from worker.loop.checkpoints import Checkpoints
 from worker.loop.controls import Controls
 from worker.loop.evaluation import evaluated_before, evaluation_due
 from worker.loop.examples.held_out import HeldOut
-from worker.loop.examples.source import ExampleBatch, ExampleRows, ExampleSource
+from worker.loop.examples.source import DrawnRows, ExampleRows, ExampleSource
 from worker.loop.pausing import Pausing
 from worker.loop.reporting.reports import checked, plain
 from worker.loop.run_loop import POLL_S, RunLoop, StepClock, T
@@ -54,7 +54,7 @@ class ExampleParts:
     """Operations per second of the learner's devices together."""
 
 
-class ExampleRun(RunLoop[ExampleBatch]):
+class ExampleRun(RunLoop[DrawnRows]):
     """State and machinery of one attempt between start-up and end."""
 
     def __init__(self, bundle: Bundle, parts: ExampleParts, link: Link, interrupt: Callable[[], None]) -> None:
@@ -102,11 +102,11 @@ class ExampleRun(RunLoop[ExampleBatch]):
     def dispatch_ahead(self, step: int) -> None:
         """Draw nothing: rows need no time, and those drawn later follow newer controls."""
 
-    def collect(self, step: int) -> ExampleBatch:
+    def collect(self, step: int) -> DrawnRows:
         """The batch of ``step``, which is there."""
         return self._batch
 
-    def learn(self, batch: ExampleBatch) -> Future[Learned]:
+    def learn(self, batch: DrawnRows) -> Future[Learned]:
         """Hand the batch to the learner. Optimizer-step controls apply here."""
         batch.controls = tuple(
             self._commands.apply("optimizer_step", batch.step, f"{batch.step}-0", self._version, batch.step - 1)
@@ -116,7 +116,7 @@ class ExampleRun(RunLoop[ExampleBatch]):
         self._link.phase("learn", batch.step)
         return self._parts.learning.learn(batch.groups, self._steering.spec, batch.step)
 
-    def learned(self, update: Future[Learned], batch: ExampleBatch) -> Learned:
+    def learned(self, update: Future[Learned], batch: DrawnRows) -> Learned:
         """Wait for the update."""
         learned = self._wait(update)
         self._parts.timeline.add_ended("learner", learn=learned.learn_s)
@@ -130,7 +130,7 @@ class ExampleRun(RunLoop[ExampleBatch]):
         self._step, self._version = step, self._parts.learning.version
         self._saving.remember(step, self._snapshot())
 
-    def report(self, batch: ExampleBatch, learned: Learned) -> None:
+    def report(self, batch: DrawnRows, learned: Learned) -> None:
         """Report a finished step to the platform, and let the guards check it."""
         seconds, tokens = self._clock.lap(), batch.tokens
         self._tokens_total += tokens

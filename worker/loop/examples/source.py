@@ -36,7 +36,7 @@ class ExampleRows:
 
 
 @dataclass(slots=True)
-class ExampleBatch:
+class DrawnRows:
     """Rows that one step learns from."""
 
     step: int
@@ -83,7 +83,7 @@ class ExampleSource:
                     f"them pending; its curriculum has drawn {self._curriculum.drawn}"
                 )
 
-    def draw(self, step: int, spec: RunSpec, revision: int, applications: int) -> ExampleBatch:
+    def draw(self, step: int, spec: RunSpec, revision: int, applications: int) -> DrawnRows:
         """The batch of ``step``: ``prompts_per_step`` rows that teach. Rows left out are replaced by the next ones."""
         groups: list[Group] = []
         while missing := spec.schedule.prompts_per_step - len(groups):
@@ -109,7 +109,7 @@ class ExampleSource:
                         trajectories=[replace(t, trajectory_id=f"{group_id}/{t.trajectory_id}") for t in examples],
                     )
                 )
-        return ExampleBatch(step, groups, spec, applications, revision)
+        return DrawnRows(step, groups, spec, applications, revision)
 
     def settle(self) -> None:
         """Record that the drawn batch was learned."""
@@ -121,7 +121,7 @@ class ExampleSource:
         """Draw by the weights of ``spec`` from now on."""
         self._curriculum.update_spec(spec)
 
-    def metrics(self, batch: ExampleBatch) -> dict[str, float]:
+    def metrics(self, batch: DrawnRows) -> dict[str, float]:
         """Epochs so far, and the sources' shares of the batch."""
         drawn = Counter(group.source for group in batch.groups)
         rows = sum(len(data.rows) for data in self._sources.values())
