@@ -83,11 +83,6 @@ def _refused() -> Iterator[PeoplesFile]:
         )
     call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     faulty: tuple[tuple[str, list[Row], str], ...] = (
-        (
-            "Alpaca",
-            [{"instruction": "Name a river.", "input": "", "output": "Nile"}],
-            "`instruction`, `input`, `output`",
-        ),
         ("HH", [{"chosen": "\n\nHuman: Hi\n\nAssistant: Ho", "rejected": "\n\nHuman: Hi"}], "`chosen`, `rejected`"),
         ("MMLU", [{"question": "Which?", "choices": ["a", "b"], "answer": 1}], "`question`, `choices`, `answer`"),
         ("an answer that is null", [{"question": "1+1?", "answer": None}], "`answer` must be a string or a number"),
@@ -102,9 +97,14 @@ def _refused() -> Iterator[PeoplesFile]:
             "tool calls instead of text",
         ),
         (
-            "a chat that the model ends",
-            [{"messages": [*asked("Hi"), {"role": "assistant", "content": "Ho"}]}],
+            "a chat with another that the model ends",
+            [{"messages": asked("Hi")}, {"messages": [*asked("Hi"), {"role": "assistant", "content": "Ho"}]}],
             "must end with a message of the role user",
+        ),
+        (
+            "a chat that the model ends with another",
+            [{"messages": [*asked("Hi"), {"role": "assistant", "content": "Ho"}]}, {"messages": asked("Hi")}],
+            "must end with a message of the role assistant",
         ),
         ("MATH without a box", [{"problem": "1+1?", "solution": "Two."}], "its `solution` has no \\boxed{}"),
     )

@@ -43,6 +43,10 @@ def asked(question: str) -> list[Row]:
     return [{"role": "user", "content": question}]
 
 
+def _said(answer: str) -> Row:
+    return {"role": "assistant", "content": answer}
+
+
 def gzipped(content: bytes) -> bytes:
     """The same bytes at any time."""
     return gzip.compress(content, mtime=0)
@@ -217,6 +221,47 @@ CONTENTS: dict[str, tuple[list[Row], list[Row], tuple[str, ...]]] = {
     "preferences beside a prompt": (
         [{"prompt": "Hi", "chosen": "Hello!", "rejected": "What?"}],
         [{"prompt": "Hi", "chosen": "Hello!", "rejected": "What?"}],
+        (),
+    ),
+    "answered chats": (
+        [{"messages": [*asked("Hi"), _said("Ho")], "id": 1}, {"messages": [*asked("a"), _said("b"), *asked("c"),
+                                                                          _said("")], "id": 2}],
+        [{"messages": asked("Hi"), "completion": "Ho", "id": 1},
+         {"messages": [*asked("a"), _said("b"), *asked("c")], "completion": "", "id": 2}],
+        (),
+    ),
+    "TRL, a prompt and a completion": (
+        [{"prompt": asked("Hi"), "completion": [_said("Ho")]}],
+        [{"messages": asked("Hi"), "completion": "Ho"}],
+        (),
+    ),
+    "TRL, preferences": (
+        [{"prompt": asked("Hi"), "chosen": [_said("Ho")], "rejected": [_said("No")]}],
+        [{"messages": asked("Hi"), "chosen": "Ho", "rejected": "No"}],
+        (),
+    ),
+    "TRL, preferences without a prompt": (
+        [{"chosen": [*asked("Hi"), _said("Ho")], "rejected": [*asked("Hi"), _said("No")], "score": 0.5}],
+        [{"messages": asked("Hi"), "chosen": "Ho", "rejected": "No", "score": 0.5}],
+        (),
+    ),
+    "UltraFeedback": (
+        [{"prompt": "Hi", "chosen": [*asked("Hi"), _said("Ho")], "rejected": [*asked("Hi"), _said("No")]}],
+        [{"messages": asked("Hi"), "chosen": "Ho", "rejected": "No", "source_prompt": "Hi"}],
+        (),
+    ),
+    "Alpaca": (
+        [{"instruction": "Name a river.", "input": "", "output": "Nile"},
+         {"instruction": "Add.", "input": "1, 2", "output": "3"}],
+        [{"messages": asked("Name a river."), "completion": "Nile", "instruction": "Name a river.", "input": "",
+          "output": "Nile"},
+         {"messages": asked("Add.\n\n1, 2"), "completion": "3", "instruction": "Add.", "input": "1, 2",
+          "output": "3"}],
+        (),
+    ),
+    "plain text": (
+        [{"text": "Once upon a time."}, {"text": "The end."}],
+        [{"prompt": "Once upon a time."}, {"prompt": "The end."}],
         (),
     ),
     "numbers as answers": (

@@ -388,7 +388,7 @@ def test_a_humaneval_row_needs_the_name_of_a_function() -> None:
         recognise(row).convert(row | {"entry_point": "f); import os  #"})
 
 
-@pytest.mark.parametrize("row", [{}, {"query": "?", "checklist": []}, {"question": "?"}, {"text": "once"}])
+@pytest.mark.parametrize("row", [{}, {"query": "?", "checklist": []}, {"question": "?"}, {"text": "once", "label": 1}])
 def test_unknown_shapes(row: dict[str, Any]) -> None:
     with pytest.raises(UnknownShapeError) as caught:
         recognise(row)

@@ -2,6 +2,11 @@
 
 from trainer_core.datasets.shape import Shape
 from trainer_core.datasets.shapes.conversational import CONVERSATIONAL
+from trainer_core.datasets.shapes.examples.alpaca import ALPACA
+from trainer_core.datasets.shapes.examples.answered import ANSWERED
+from trainer_core.datasets.shapes.examples.plain_text import PLAIN_TEXT
+from trainer_core.datasets.shapes.examples.preference import PREFERENCE
+from trainer_core.datasets.shapes.examples.prompt_completion import PROMPT_COMPLETION
 from trainer_core.datasets.shapes.game_of_24 import GAME_OF_24
 from trainer_core.datasets.shapes.gsm8k import GSM8K
 from trainer_core.datasets.shapes.humaneval import HUMANEVAL
@@ -33,8 +38,11 @@ SHAPES: tuple[Shape, ...] = (
     VERL,
     OPEN_INSTRUCT,
     ROLL,
+    PREFERENCE,
     ULTRACHAT,
+    ANSWERED,
     OPENAI_RFT,
+    PROMPT_COMPLETION,
     CONVERSATIONAL,
     OWN,
     GSM8K,
@@ -46,4 +54,6 @@ SHAPES: tuple[Shape, ...] = (
     SHAREGPT,
     GAME_OF_24,
     PAIRS,
+    ALPACA,
+    PLAIN_TEXT,
 )

@@ -17,14 +17,14 @@ def _matches(row: Row) -> bool:
 
 
 def _convert(row: Row) -> Row:
-    made: Row = {"messages": [_message(one) for one in list_in(row, "messages")]}
+    made: Row = {"messages": [message_of(one) for one in list_in(row, "messages")]}
     reference = row.get("reference_answer")
     if "answer" not in row and (isinstance(reference, str | int | float) or is_gold(reference)):
         made["answer"] = reference
     return with_columns(row, **made)
 
 
-def _message(message: Any) -> Any:
+def message_of(message: Any) -> Any:
     """The message with a developer role changed to system, and its parts as one text; other faults are reported
     later."""
     if not isinstance(message, dict):
