@@ -133,6 +133,8 @@ def _facts(run: RunDetails) -> list[tuple[str, str]]:
         ("Phase", f"{doing.phase}{parts}" if doing and not run.finished_at else ""),
         ("Reward", _number(run.summary.reward)),
         ("Evaluation", _number(run.summary.eval)),
+        ("Loss", _number(run.summary.loss)),
+        ("Held-out loss", _number(run.summary.eval_loss)),
         ("Policy", run.policy),
         ("Cluster", run.placed_on or run.cluster or ""),
         ("Checkpoint", f"{saved.id}, step {saved.step}" if saved else ""),

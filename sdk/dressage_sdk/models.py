@@ -35,6 +35,10 @@ class RunSummary(ApiModel):
     """Mean reward of the last step."""
     eval: float | None
     """Mean score of the last evaluation."""
+    loss: float | None = None
+    """Loss of the last step; None for a run that learns from rewards."""
+    eval_loss: float | None = None
+    """Mean held-out loss of the last evaluation, in nats per token; None without one."""
     tokens_total: int
     seconds_per_step: float | None
     eta_seconds: float | None
@@ -120,6 +124,8 @@ class Run(ApiModel):
     attempt: int
     progress: RunProgress | None
     policy: str
+    objective: str = "rl"
+    """``rl``, ``sft`` or ``preference``."""
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None

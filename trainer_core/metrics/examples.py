@@ -1,5 +1,7 @@
 """Runs that learn from rows: supervised and preference training."""
 
+from typing import Literal
+
 from trainer_core.metrics.metric import Metric
 
 ENTRIES = (
@@ -72,3 +74,26 @@ ENTRIES = (
         "evaluation",
     ),
 )
+PARTS = ("first", "second", "third", "last")
+"""Values of ``<part>``: quarters of an example."""
+SHARED = frozenset(
+    {
+        *("training/policy_version", "training/tokens_total", "control/revision", "checkpoint/failures"),
+        *("train/mix/<source>", "data/groups/<source>", "data/share/<source>"),
+        *("actor/loss", "actor/grad_norm", "actor/lr"),
+        *("moe/router_entropy", "moe/max_violation", "moe/idle_experts", "moe/aux_loss", "moe/bias_spread"),
+        *("timing_s/step", "timing_s/learn", "timing_s/wait"),
+        *("perf/throughput", "perf/mfu", "perf/learner_memory_max"),
+    }
+)
+"""Metrics of runs that learn from rewards that runs which learn from rows report as well."""
+_OWN = frozenset(metric.name for metric in ENTRIES)
+_OTHERS = {"sft": ("preference/", "eval/<source>/preference_"), "preference": ("sft/",)}
+"""Beginnings of the names in ``ENTRIES`` that runs with this objective do not report."""
+
+
+def is_reported(entry: str, objective: Literal["rl", "sft", "preference"]) -> bool:
+    """Whether runs with this objective may report the metric of this entry of the registry."""
+    if objective == "rl":
+        return entry not in _OWN
+    return entry in SHARED or (entry in _OWN and not entry.startswith(_OTHERS[objective]))

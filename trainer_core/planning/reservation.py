@@ -36,8 +36,10 @@ class Reservation:
     """Engines that it starts with, if it does not wait for all."""
 
     @classmethod
-    def of(cls, parallelism: Parallelism, engine: Engine) -> "Reservation":
-        """The reservation of a run with these parts of a spec."""
+    def of(cls, parallelism: Parallelism, engine: Engine | None) -> "Reservation":
+        """The reservation of a run with these parts of a spec. ``engine`` is None for a run that samples nothing."""
+        if engine is None:
+            return cls(0, parallelism.learner_ranks)
         least = parallelism.least_rollout_workers
         return cls(parallelism.rollout_workers, parallelism.learner_ranks, engine.devices, least)
 

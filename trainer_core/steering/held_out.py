@@ -1,4 +1,4 @@
-"""Compares held-out and training reward: the first falls while the second rises."""
+"""Held-out scores and losses; compares held-out and training reward: the first falls while the second rises."""
 
 import math
 import re
@@ -10,6 +10,7 @@ KEPT = 1000
 """Most training rewards that are stored: a run that is never evaluated would otherwise store all of them."""
 _SCORE = re.compile(r"eval/[^/]+/score/mean")
 _ERROR = re.compile(r"eval/[^/]+/score/error")
+_LOSS = re.compile(r"eval/[^/]+/loss")
 _BEYOND = 3.0
 """Standard errors of the difference that a fall must exceed. The best of many evaluations is partly luck, so later ones
 are lower even if nothing has happened. docs/incidents.md measures how often the guard still objects then."""
@@ -51,6 +52,11 @@ def held_out_score(metrics: Mapping[str, float]) -> tuple[float, float] | None:
     """(mean held-out reward over the sources, its standard error); None if no evaluation has ended."""
     scores = [value for name, value in metrics.items() if _SCORE.fullmatch(name)]
     return (math.fsum(scores) / len(scores), _error(metrics)) if scores else None
+
+
+def held_out_losses(metrics: Mapping[str, float]) -> list[float]:
+    """The held-out loss of each source that reports one, in nats per token."""
+    return [value for name, value in metrics.items() if _LOSS.fullmatch(name)]
 
 
 def _error(metrics: Mapping[str, float]) -> float:

@@ -12,7 +12,7 @@ from dressage.cluster_jobs.clusters import at_work, choose_for_job, fail_if_gone
 from dressage.cluster_jobs.models import OPEN, P, PlacedJob, jobs_of
 from dressage.jobs.models import JobState
 from dressage.runs.facts.places import sizes
-from dressage.runs.needs.choice import reservation_in
+from dressage.runs.needs.choice import DEMAND, reservation_in
 
 
 def give_places(model: type[P]) -> None:
@@ -24,7 +24,7 @@ def give_places(model: type[P]) -> None:
         rows = list(waiting.select_for_update().defer(*model.large))
         if not rows:
             return
-        demands = waiting.values_list("id", "spec__parallelism", "spec__rollout__engine")
+        demands = waiting.values_list("id", *DEMAND)
         runs = {job_id: reservation_in(*parts) for job_id, *parts in demands}
         found, held = sizes(), at_work(jobs_of(model).filter(placed_at__isnull=False))
         for job in rows:

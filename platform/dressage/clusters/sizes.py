@@ -123,8 +123,10 @@ def too_large(demand: Reservation, sizes: list[ClusterSize]) -> str | None:
     amount = largest.amount_at_most
     has = "may grow to" if largest.grows else "has"
     remedy = "" if largest.grows else " If it can grow, the operator must set this with 'manage.py clusters'."
-    engines, fewer = "engines", "fewer rollout workers or learner ranks"
-    if demand.devices > 1:
-        engines = f"engines of {demand.devices} devices each"
+    engines, fewer = "engines and learner ranks", "fewer rollout workers or learner ranks"
+    if not demand.engines:
+        engines, fewer = "learner ranks", "fewer of them (parallelism.learner_ranks)"
+    elif demand.devices > 1:
+        engines = f"engines of {demand.devices} devices each and learner ranks"
         fewer = f"fewer rollout workers, learner ranks or devices for each engine ({DEVICES})"
-    return f"The run needs {needs} for its {engines} and learner ranks; {which} {has} {amount}. Use {fewer}.{remedy}"
+    return f"The run needs {needs} for its {engines}; {which} {has} {amount}. Use {fewer}.{remedy}"

@@ -13,9 +13,8 @@ from dressage.profiles.models import Profile, ProfileState
 from dressage.profiles.report import ProfileReport
 from dressage.profiles.services import LEAST_LIMIT_S, LIMIT_S
 from dressage.runs.needs import references, reward_versions
-from trainer_core.link.bundle import Bundle, DatasetRef, PolicyRef, RewardRef
+from trainer_core.link.bundle import Bundle, DatasetRef, PolicyRef
 from trainer_core.link.profile import ProfileJob, ProfilePlan, ProfileProgress
-from trainer_core.rewards import RewardDefinition
 from trainer_core.spec import RunSpec
 
 
@@ -89,7 +88,6 @@ def job_for_worker(profile: Profile) -> ProfileJob:
     spec = RunSpec.model_validate(profile.spec)
     found = references.require(profile.team, spec)
     assert found.policy is not None
-    assert found.reward is not None
     bundle = Bundle(
         run_id=profile.id,
         attempt=1,
@@ -97,7 +95,6 @@ def job_for_worker(profile: Profile) -> ProfileJob:
         revision=0,
         policy=PolicyRef(name=found.policy.slug, path=Path(found.policy.path)),
         teacher=None if found.teacher is None else PolicyRef(name=found.teacher.slug, path=Path(found.teacher.path)),
-        reward=RewardRef(ref=found.reward.ref, definition=RewardDefinition.model_validate(found.reward.definition)),
         **reward_versions.bundle_parts(profile.team, spec, found.reward),
         datasets={
             ref: DatasetRef(

@@ -17,7 +17,7 @@ from dressage.profiles.models import HandedInBatch, Profile, ProfileState
 from dressage.profiles.outcomes import row_outcomes
 from dressage.profiles.report import difficulty_notes, make_report, suspect_notes
 from dressage.runs.life.services import require_cluster
-from dressage.runs.needs import references
+from dressage.runs.needs import objective, references
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
 from trainer_core.link.profile import ProfileBatch, ProfilePlan, ProfileResult
@@ -42,8 +42,10 @@ def version_of(team: Team, spec: RunSpec) -> DatasetVersion:
     """The version of a spec, after checking that all references resolve and its files exist.
 
     Raises:
-        Problem: 422 for a reference that does not exist, more than one source, or a version that is too large.
+        Problem: 422 for a reference that does not exist, an objective that samples nothing, more than one source, or a
+            version that is too large.
     """
+    objective.require_samples(spec, "A profile")
     if len(spec.data.sources) != 1 or spec.evaluation.sources:
         raise invalid("/spec/data/sources", "A profile covers one version: give one source, and none for evaluation.")
     found = references.require_files(team, spec, new=True)

@@ -13,9 +13,8 @@ from dressage.rehearsals.services import LIMIT_S
 from dressage.rehearsals.step_time import StepTimeDocument
 from dressage.runs.link.datasets import dataset_refs
 from dressage.runs.needs import references, reward_versions
-from trainer_core.link.bundle import Bundle, PolicyRef, RewardRef
+from trainer_core.link.bundle import Bundle, PolicyRef
 from trainer_core.link.rehearsal import RehearsalJob, RehearsalProgress, RehearsalReport
-from trainer_core.rewards import RewardDefinition
 from trainer_core.spec import RunSpec
 
 
@@ -98,7 +97,6 @@ def job_for_worker(rehearsal: Rehearsal) -> RehearsalJob:
     spec = RunSpec.model_validate(rehearsal.spec)
     found = references.require(rehearsal.team, spec)
     assert found.policy is not None
-    assert found.reward is not None
     bundle = Bundle(
         run_id=rehearsal.id,
         attempt=1,
@@ -106,7 +104,6 @@ def job_for_worker(rehearsal: Rehearsal) -> RehearsalJob:
         revision=0,
         policy=PolicyRef(name=found.policy.slug, path=Path(found.policy.path)),
         teacher=None if found.teacher is None else PolicyRef(name=found.teacher.slug, path=Path(found.teacher.path)),
-        reward=RewardRef(ref=found.reward.ref, definition=RewardDefinition.model_validate(found.reward.definition)),
         **reward_versions.bundle_parts(rehearsal.team, spec, found.reward),
         datasets=dataset_refs(spec, found.datasets, f"/api/v1/link/rehearsals/{rehearsal.id}/datasets", afresh=True),
         run_dir=Path(rehearsal.id),  # the worker creates its own folder

@@ -11,7 +11,7 @@ from dressage.rehearsals.step_time import step_time
 from dressage.runs.facts import selectors
 from dressage.runs.facts.places import sizes
 from dressage.runs.life.services import require_cluster
-from dressage.runs.needs import references
+from dressage.runs.needs import objective, references
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
 from trainer_core.link.rehearsal import RehearsalReport
@@ -44,6 +44,7 @@ def create_rehearsal(
             rehearsals of the team are open. Nothing is created.
     """
     require_cluster(cluster)
+    objective.require_samples(spec, "A dry run")
     references.hold(team, spec)
     references.require_files(team, spec, new=True)
     answers = prompts * samples * len(spec.data.sources)

@@ -7,7 +7,8 @@ from pydantic import ValidationError
 
 from trainer_core.metrics import find, placeholders
 from trainer_core.metrics.data import BANDS, UNTRIED
-from trainer_core.spec.operation.guards import Guard, KnobChange
+from trainer_core.metrics.examples import PARTS, is_reported
+from trainer_core.spec.operation.guards import Guard, HeldOutFalls, KnobChange
 from trainer_core.spec.rules.stages import overruled
 from trainer_core.spec.steerable import check_value, walk
 
@@ -37,8 +38,15 @@ def _unreported(spec: "RunSpec", guard: Guard) -> str | None:
     held = placeholders(guard.metric)
     source, k, band = held.get("source"), held.get("k"), held.get("band")
     reported = evaluated if guard.metric.startswith("eval/") else trained
-    if find(guard.metric) is None:
+    entry, objective = find(guard.metric), spec.objective.type
+    if entry is None:
         return f"no metric is called {guard.metric!r}"
+    if not is_reported(entry.name, objective):
+        return f"{guard.metric!r} is never reported by a run with objective.type = {objective}"
+    if isinstance(guard, HeldOutFalls) and spec.examples is not None:
+        return f"held_out_falls compares rewards, and a run with objective.type = {objective} has none"
+    if "part" in held and held["part"] not in PARTS:
+        return f"{guard.metric!r} is never reported: the parts are {', '.join(PARTS)}"
     if source is not None and source not in reported:
         return f"{guard.metric!r} is never reported: there is no such source"
     if band is not None and band not in (*BANDS, UNTRIED):

@@ -16,7 +16,7 @@ from dressage.profiles.goldilocks.stages import begin_stage
 from dressage.profiles.models import GOLDILOCKS_OPEN, Goldilocks, GoldilocksState
 from dressage.profiles.services import cancel_profile
 from dressage.runs.life.services import require_cluster
-from dressage.runs.needs import references
+from dressage.runs.needs import objective, references
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
 from trainer_core.rewards import RewardDefinition
@@ -47,6 +47,7 @@ def start_goldilocks(
             team are open. Nothing is created then.
     """
     require_cluster(fields["cluster"])
+    objective.require_samples(fields["spec"], "A goldilocks")
     reward = references.require(team, fields["spec"], new=True).reward
     assert reward is not None
     usual = RewardDefinition.model_validate(reward.definition).success_threshold

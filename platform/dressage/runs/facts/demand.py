@@ -19,7 +19,7 @@ from dressage.runs.enqueue import enqueue_measure
 from dressage.runs.facts.gpu_hours import spent_teams
 from dressage.runs.facts.places import sizes
 from dressage.runs.models import Attempt, Run
-from dressage.runs.needs.choice import choose, reservation_in
+from dressage.runs.needs.choice import DEMAND, choose, reservation_in
 from dressage.runs.states import ACTIVE, RunState
 from trainer_core.link.cluster import ResourceBundle
 from trainer_core.planning.reservation import Reservation, ReservedShape
@@ -57,7 +57,7 @@ def demand_by_cluster(found: Sequence[ClusterSize]) -> dict[str, tuple[ResourceB
     by_name = {size.name: size for size in found}
     wanted: dict[str, list[Reservation]] = defaultdict(list)
     active = Attempt.objects.filter(run__state__in=ACTIVE, number=F("run__attempt")).order_by("created_at", "id")
-    for name, *parts in active.values_list("cluster", "run__spec__parallelism", "run__spec__rollout__engine"):
+    for name, *parts in active.values_list("cluster", *(f"run__{part}" for part in DEMAND)):
         if known_as(name) in by_name:
             wanted[known_as(name)].append(reservation_in(*parts))
     for name, demand in _next(found):
@@ -71,7 +71,7 @@ def _next(found: Sequence[ClusterSize]) -> list[tuple[str, Reservation]]:
     free = {size.name: size.free for size in found}
     if not any(free.values()):
         return []
-    rows = list(waiting.values_list("team_id", "cluster", "spec__parallelism", "spec__rollout__engine"))
+    rows = list(waiting.values_list("team_id", "cluster", *DEMAND))
     spent = spent_teams({row[0] for row in rows})
     chosen: list[tuple[str, Reservation]] = []
     for team_id, wanted, *parts in rows:

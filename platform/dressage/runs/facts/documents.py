@@ -56,6 +56,10 @@ class SummaryDocument(TypedDict):
     """Mean reward of the last step."""
     eval: float | None
     """Mean score of the last evaluation."""
+    loss: NotRequired[float | None]
+    """Loss of the last step. Absent before the first step, and for a run that learns from rewards."""
+    eval_loss: NotRequired[float | None]
+    """Mean held-out loss of the last evaluation, in nats per token. Absent without one."""
     concerns: NotRequired[list[str]]
     """What is wrong with the run as a whole, such as that no step has updated the policy, with what to do; at its end,
     for a finished run. Absent if nothing is."""
@@ -126,6 +130,8 @@ class LiveRunDocument(TypedDict):
     attempt: int
     progress: ProgressDocument | None
     policy: str
+    objective: Literal["rl", "sft", "preference"]
+    """What the policy learns from: rewards of its samples, completions of rows, or pairs of them."""
     created_at: Moment
     started_at: Moment | None
     finished_at: Moment | None
@@ -212,6 +218,7 @@ class RunFacts(TypedDict):
     last_checkpoint: LastCheckpointDocument | None
     parent_name: str | None
     policy_name: str
+    objective_name: str
 
 
 def control_document(control: Control) -> ControlDocument:
@@ -290,6 +297,7 @@ def live_run_document(run: "WithAnnotations[Run, RunFacts]") -> LiveRunDocument:
         "attempt": run.attempt,
         "progress": None if run.progress is None else cast(ProgressDocument, {"since": None, **run.progress}),
         "policy": run.policy_name,
+        "objective": cast(Literal["rl", "sft", "preference"], run.objective_name),
         "created_at": iso(run.created_at),
         "started_at": iso(run.started_at),
         "finished_at": iso(run.finished_at),
@@ -338,6 +346,10 @@ def _summary(run: Run) -> SummaryDocument:
         "eta_high_seconds": None if expected is None else expected[1],
         "p95_seconds": p95_by_phase(times),
     }
+    if "loss" in run.summary:
+        summary["loss"] = run.summary["loss"]
+    if "eval_loss" in run.summary:
+        summary["eval_loss"] = run.summary["eval_loss"]
     if concerns:
         summary["concerns"] = concerns
     return summary

@@ -15,7 +15,7 @@ from dressage.clusters import selectors as clusters
 from dressage.clusters.sizes import ClusterSize
 from dressage.runs.facts.gpu_hours import spent_teams
 from dressage.runs.models import Attempt, Run, TeamPlaces
-from dressage.runs.needs.choice import choose, reservation_in
+from dressage.runs.needs.choice import DEMAND, choose, reservation_in
 from dressage.runs.states import ACTIVE, RunState
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
@@ -68,7 +68,7 @@ def sizes() -> list[ClusterSize]:
 def candidates(found: Sequence[ClusterSize]) -> dict[str, Candidate]:
     """The first waiting run of each team that one of the clusters could start now, by team."""
     waiting = Run.objects.filter(state=RunState.QUEUED).order_by("queued_at", "id")
-    columns = ("id", "team_id", "queued_at", "cluster", "spec__parallelism", "spec__rollout__engine")
+    columns = ("id", "team_id", "queued_at", "cluster", *DEMAND)
     rows = list(waiting.values_list(*columns))
     spent = spent_teams({row[1] for row in rows}) if any(size.gpus_at_most >= 1 for size in found) else set()
     wanted = Counter(row[3] for row in rows)

@@ -18,6 +18,7 @@ from django.db.models import (
     Q,
     QuerySet,
     Subquery,
+    TextField,
     Value,
     When,
 )
@@ -71,6 +72,7 @@ def _with_facts() -> "TeamQuerySet[WithAnnotations[Run, RunFacts]]":
         lease_age=ExpressionWrapper(Now() - Subquery(attempt.values("last_sync_at")), output_field=DurationField()),
         last_checkpoint=Subquery(latest, output_field=JSONField()),
         policy_name=KeyTextTransform("base", KeyTransform("policy", "spec")),
+        objective_name=Coalesce(KeyTextTransform("type", KeyTransform("objective", "spec")), Value("rl", TextField())),
     )
     found = Run.objects.annotate(**compiled(facts), parent_name=F("parent__name"))
     return cast("TeamQuerySet[WithAnnotations[Run, RunFacts]]", found)
@@ -92,6 +94,7 @@ def _queue_facts() -> JSONObject:
         cluster=F("cluster"),
         parallelism=KeyTransform("parallelism", "spec"),
         engine=KeyTransform("engine", KeyTransform("rollout", "spec")),
+        objective=KeyTransform("type", KeyTransform("objective", "spec")),
         clusters=ArraySubquery(Cluster.objects.values(document=JSONObject(**{name: name for name in SIZE_COLUMNS}))),
         active_on=ArraySubquery(on.values("cluster")),
         gpu_seconds=used_by(OuterRef("team")),

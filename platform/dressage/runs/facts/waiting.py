@@ -45,6 +45,8 @@ class QueueFacts(TypedDict):
     """The part of its spec with the number of engines and ranks."""
     engine: Any
     """The part of its spec with the number of devices per engine."""
+    objective: str | None
+    """The type of its objective; None for a run of an earlier release."""
     clusters: list[dict[str, Any]]
     """``clusters.selectors.SIZE_COLUMNS`` of each cluster that has a row."""
     active_on: list[str]
@@ -134,7 +136,7 @@ def _special(facts: QueueFacts, choice: ClusterChoice, hours: GpuHours, reason: 
 
 
 def _demand(facts: QueueFacts) -> Reservation:
-    return reservation_in(facts["parallelism"], facts["engine"])
+    return reservation_in(facts["parallelism"], facts["engine"], facts["objective"])
 
 
 def _needs(among: Sequence[ClusterSize], facts: QueueFacts) -> str:

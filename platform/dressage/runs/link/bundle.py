@@ -13,8 +13,7 @@ from dressage.runs.models import Attempt, Run
 from dressage.runs.needs import references, reward_versions
 from dressage.runs.recovery.attempts import LEASE_S
 from dressage.runs.states import ControlState
-from trainer_core.link.bundle import Bundle, PolicyRef, Resume, RewardRef
-from trainer_core.rewards import RewardDefinition
+from trainer_core.link.bundle import Bundle, PolicyRef, Resume
 from trainer_core.spec import RunSpec
 
 
@@ -37,7 +36,6 @@ def bundle(attempt: Attempt) -> Bundle:
     spec = RunSpec.model_validate(run.effective_spec)
     found = references.require(run.team, spec)
     assert found.policy is not None
-    assert found.reward is not None
     in_effect = (ControlState.APPLIED, ControlState.SETTLED)
     revisions = run.controls.filter(state__in=in_effect).order_by("-revision").values_list("revision", flat=True)
     run.run_dir.mkdir(parents=True, exist_ok=True)
@@ -54,7 +52,6 @@ def bundle(attempt: Attempt) -> Bundle:
         ),
         teacher=None if found.teacher is None else PolicyRef(name=found.teacher.slug, path=Path(found.teacher.path)),
         reference=reference(run, spec, found),
-        reward=RewardRef(ref=found.reward.ref, definition=RewardDefinition.model_validate(found.reward.definition)),
         **reward_versions.bundle_parts(run.team, spec, found.reward),
         datasets=dataset_refs(spec, found.datasets, f"/api/v1/link/runs/{run.id}/datasets", afresh=resume is None),
         resume=resume,

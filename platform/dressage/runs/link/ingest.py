@@ -23,6 +23,7 @@ from dressage.runs.life.lifecycle import TransitionRefused, follow_wish, transit
 from dressage.runs.life.services import ask_for_place
 from dressage.runs.link.checkpoints import record_checkpoint
 from dressage.runs.models import Attempt, Run
+from dressage.runs.needs.reward_versions import reward_of
 from dressage.runs.recovery.checkpoints import relative_path
 from dressage.runs.states import ACTIVE, By, DesiredState, RunState
 from dressage.telemetry.rollout_rows import finite, rollout_row
@@ -31,6 +32,7 @@ from dressage.telemetry.traces.store import take_texts
 from trainer_core.link import events as link
 from trainer_core.link.base import first_fault
 from trainer_core.link.events import LinkEvent
+from trainer_core.steering.held_out import held_out_losses
 
 logger = structlog.get_logger(__name__)
 
@@ -122,6 +124,9 @@ class Ingest:
         known = {} if step == self.attempt.resume_step + 1 else summary.get("times", {})
         times = with_step(known, data.seconds, data.metrics)
         summary |= {"seconds_per_step": pace, "reward": finite(data.metrics.get("critic/score/mean")), "times": times}
+        for name in ("sft/loss", "preference/loss"):
+            if name in data.metrics:
+                summary["loss"] = finite(data.metrics[name])
         summary.pop("ledger", None)  # a worker of before has none, and an older one would be of another step
         if data.ledger is not None:
             summary["ledger"] = {"step": step, **data.ledger.model_dump()}
@@ -134,12 +139,15 @@ class Ingest:
         scores = [value for name, value in data.metrics.items() if name.endswith("/score/mean")]
         if scores:
             self.run.summary = {**self.run.summary, "eval": finite(sum(scores) / len(scores))}
+        losses = held_out_losses(data.metrics)
+        if losses:
+            self.run.summary = {**self.run.summary, "eval_loss": finite(sum(losses) / len(losses))}
         self._point(event, step, data.metrics, 0.0)
 
     def _rollouts(self, event: LinkEvent, data: link.RolloutsData) -> None:
         step = self._step_of(event)
         place = (self.run.id, self.attempt.number, step)
-        scored_by = self.run.effective_spec["reward"]["definition"]
+        scored_by = reward_of(self.run.effective_spec)
         rows = [rollout_row(*place, row, scored_by) for row in take_texts(*place, data.rows)]
         # Spelled as the worker sent them: they are checked, and JSON can carry the words for infinities.
         raw = event.data.get("worst_tokens", ())
@@ -148,7 +156,7 @@ class Ingest:
         self.bulk.rollouts.extend(rows)
 
     def _rubric_proposals(self, event: LinkEvent, data: link.RubricProposalsData) -> None:
-        ref = data.reward_version or self.run.effective_spec["reward"]["definition"]
+        ref = data.reward_version or reward_of(self.run.effective_spec)
         try:
             version = reward_version(self.run.team, ref)
         except LookupError as error:

@@ -7,6 +7,7 @@ from dressage.runs.models import Run
 from dressage.runs.needs.references import References
 from trainer_core.link.bundle import PolicyRef
 from trainer_core.spec import RunSpec
+from trainer_core.spec.objective import Preference
 
 
 def has_own_weights(run: Run) -> bool:
@@ -20,16 +21,22 @@ def policy_folder(run: Run, base: Path) -> Path:
 
 
 def reference(run: Run, spec: RunSpec, found: References) -> PolicyRef | None:
-    """The reference policy; None if it is the policy that the learner loads, or there is no penalty.
+    """The reference policy; None if it is the policy that the learner loads, or nothing is compared with it.
+
+    A preference loss compares with the weights that the run started from.
 
     Raises:
         Problem: 409 if the weights that a run started from no longer exist.
     """
     assert found.policy is not None
-    if spec.kl.coefficient == 0.0:
-        return None
     base = Path(found.policy.path)
-    if found.reference is not None:
+    if spec.examples is not None:
+        if not (isinstance(spec.examples, Preference) and spec.examples.has_reference):
+            return None
+        chosen, folder = found.policy.slug, _start(run, base)
+    elif spec.kl.coefficient == 0.0:
+        return None
+    elif found.reference is not None:
         chosen, folder = found.reference.slug, Path(found.reference.path)
     else:
         chosen, folder = found.policy.slug, base if spec.kl.reference == "base" else _start(run, base)
@@ -40,7 +47,9 @@ def _start(run: Run, base: Path) -> Path:
     """The folder of the weights that a run started from. A run that continues another one started where that did."""
     while run.continues:
         if run.parent is None:
-            detail = "The run that this one continues is gone, and with it the weights that kl.reference = start names."
+            detail = (
+                "The run that this one continues is gone, and with it the reference: the weights that it started from."
+            )
             raise conflict(f"{detail} Fork a checkpoint of this run instead.", code="start_gone")
         run = run.parent
     return policy_folder(run, base)

@@ -11,6 +11,7 @@ from dressage.common.api.problems import Problem, conflict, invalid
 from dressage.runs.facts.selectors import line_of
 from dressage.runs.link.auth import require_current
 from dressage.runs.models import Attempt, Run
+from dressage.runs.needs.reward_versions import reward_of
 from dressage.telemetry.events import append_event
 from dressage.telemetry.models import TraceFile
 from dressage.telemetry.traces import store
@@ -55,7 +56,7 @@ def take_trace(attempt: Attempt, step: int, number: int, data: bytes) -> bool:
             if before.sha256 != digest:
                 raise conflict(f"Step {step} already has a different trace file {number}.", code="other_trace")
             return False
-        scored_by = run.effective_spec["reward"]["definition"]
+        scored_by = reward_of(run.effective_spec)
         file = store.add(run.id, upload, sha256=digest, size=len(data), scored_by=scored_by)
         write(file, data)
         prune(run.id, Traces.model_validate(run.effective_spec.get("traces", {})), line_of(run))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from dressage.clusters.sizes import ClusterSize
+from dressage.runs.needs.objective import kind_of
 from trainer_core.planning.reservation import Reservation
 from trainer_core.spec.generation.rollout import Engine
 from trainer_core.spec.learner.parallelism import Parallelism
@@ -27,14 +28,21 @@ class ClusterChoice:
     """The clusters that the obstacle concerns."""
 
 
-def reservation_in(parallelism: Any, engine: Any) -> Reservation:
-    """The demand of a spec's stored ``parallelism`` and ``rollout.engine``; None is a spec without them."""
-    return Reservation.of(Parallelism.model_validate(parallelism or {}), Engine.model_validate(engine or {}))
+DEMAND = ("spec__parallelism", "spec__rollout__engine", "spec__objective__type")
+"""Look-ups of the parts of a stored spec that ``reservation_in`` reads."""
+
+
+def reservation_in(parallelism: Any, engine: Any, objective: str | None) -> Reservation:
+    """The demand of a spec's stored parts, in the order of ``DEMAND``; None is a part that the spec does not have."""
+    samples = objective in (None, "rl")
+    return Reservation.of(
+        Parallelism.model_validate(parallelism or {}), Engine.model_validate(engine or {}) if samples else None
+    )
 
 
 def reservation_of(spec: Mapping[str, Any]) -> Reservation:
     """The demand of a stored spec."""
-    return reservation_in(spec.get("parallelism"), (spec.get("rollout") or {}).get("engine"))
+    return reservation_in(spec.get("parallelism"), (spec.get("rollout") or {}).get("engine"), kind_of(spec))
 
 
 def choose(

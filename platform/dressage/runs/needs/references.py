@@ -34,6 +34,7 @@ class References:
     reference: Policy | None = None
     """The policy that ``kl.reference`` names; None for the run's own weights."""
     reward: RewardVersion | None = None
+    """None for a run that learns from rows, too."""
     datasets: dict[str, DatasetVersion] = field(default_factory=dict)
     errors: list[FieldError] = field(default_factory=list)
 
@@ -69,7 +70,7 @@ def resolve(team: Team, spec: RunSpec, *, new: bool = False, begun: bool = False
         found.errors += policy_support.errors(found.policy, spec)
     if spec.distillation is not None:
         found.teacher = look_up("/spec/distillation/teacher", policy_by_name, spec.distillation.teacher)
-    if spec.kl.reference not in OWN_REFERENCES:
+    if spec.examples is None and spec.kl.reference not in OWN_REFERENCES:
         found.reference = look_up("/spec/kl/reference", policy_by_name, spec.kl.reference)
         found.errors += _unlike(found.policy, found.reference)
     for pointer, ref in dataset_references(spec):
@@ -77,7 +78,8 @@ def resolve(team: Team, spec: RunSpec, *, new: bool = False, begun: bool = False
         if version is not None:
             found.datasets[ref] = version
             found.errors += _without_notes(pointer, ref, version, spec) if new else []
-    found.reward = look_up("/spec/reward/definition", reward_version, spec.reward.definition)
+    if spec.examples is None:
+        found.reward = look_up("/spec/reward/definition", reward_version, spec.reward.definition)
     if found.reward is not None:
         definition = RewardDefinition.model_validate(found.reward.definition)
         for path, detail in mismatches(spec, definition):

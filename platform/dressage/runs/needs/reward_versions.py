@@ -1,6 +1,6 @@
 """The reward versions of a run: the one it is trained on, those that only watch, and their requirements."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -11,6 +11,7 @@ from dressage.rewards.judges import records
 from dressage.rewards.models import RewardVersion
 from dressage.rewards.selectors import version_by_ref
 from dressage.teams.models import Team
+from trainer_core.link.bundle import RewardRef
 from trainer_core.link.reward import RewardVersion as LinkRewardVersion
 from trainer_core.rewards import RewardDefinition
 from trainer_core.spec import RunSpec
@@ -40,7 +41,7 @@ def errors(team: Team, spec: RunSpec, *, begun: bool = False) -> list[FieldError
         faults = [fault["detail"] for fault in needs.missing(team, _definition(version))]
         faults += () if begun else records.faults(team, version)
         found += [FieldError(pointer=pointer, detail=f"{ref}: {fault}") for fault in faults]
-    evolve = spec.reward.evolve
+    evolve = None if spec.examples is not None else spec.reward.evolve
     if evolve is not None:
         faults = list(needs.judge_faults(team, [evolve.endpoint]).values())
         found += [FieldError(pointer="/spec/reward/evolve/endpoint", detail=detail) for detail in faults]
@@ -70,12 +71,15 @@ def errors_of_change(team: Team, before: RunSpec, changed: RunSpec) -> list[Fiel
     return found
 
 
-def bundle_parts(team: Team, spec: RunSpec, trained: RewardVersion) -> dict[str, Any]:
-    """``{judges, reward_models, shadow}`` of a bundle, with the keys of judges: only for the link.
+def bundle_parts(team: Team, spec: RunSpec, trained: RewardVersion | None) -> dict[str, Any]:
+    """``{reward, judges, reward_models, shadow}`` of a bundle, with the keys of judges: only for the link.
 
-    ``judges`` and ``reward_models`` are the union over all versions, plus the judge that proposes rubric items.
-    ``shadow`` holds versions by reference. Raises a 422 problem for a version that is gone.
+    Empty for a run that learns from rows. ``judges`` and ``reward_models`` are the union over all versions, plus the
+    judge that proposes rubric items. ``shadow`` holds versions by reference. Raises a 422 problem for a version that is gone.
     """
+    if spec.examples is not None:
+        return {}
+    assert trained is not None
     shadow = for_workers(team, spec.reward.shadow)
     evolve = spec.reward.evolve
     proposers = [evolve.endpoint] if evolve is not None else []
@@ -84,7 +88,8 @@ def bundle_parts(team: Team, spec: RunSpec, trained: RewardVersion) -> dict[str,
     for version in shadow.values():
         judges |= version.judges
         reward_models |= version.reward_models
-    return {"judges": judges, "reward_models": reward_models, "shadow": shadow}
+    reward = RewardRef(ref=trained.ref, definition=_definition(trained))
+    return {"reward": reward, "judges": judges, "reward_models": reward_models, "shadow": shadow}
 
 
 def for_workers(team: Team, refs: Iterable[str]) -> dict[str, LinkRewardVersion]:
@@ -119,7 +124,14 @@ def named_by(target: str, value: Any) -> list[str]:
     return [value] if isinstance(value, str) else list(value)
 
 
+def reward_of(document: Mapping[str, Any]) -> str:
+    """The reward version that a stored spec trains on; empty for a run that learns from rows."""
+    return str((document.get("reward") or {}).get("definition", ""))
+
+
 def _refs(spec: RunSpec) -> Iterator[tuple[str, str]]:
+    if spec.examples is not None:
+        return
     yield "/spec/reward/definition", spec.reward.definition
     for index, ref in enumerate(spec.reward.shadow):
         yield f"/spec/reward/shadow/{index}", ref

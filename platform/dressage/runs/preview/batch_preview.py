@@ -13,6 +13,7 @@ from dressage.common.api.errors import FieldError
 from dressage.common.api.problems import conflict, invalid, unprocessable
 from dressage.runs.facts import selectors
 from dressage.runs.models import Run
+from dressage.runs.needs import objective
 from dressage.telemetry.stored_groups import Outcomes, StoredGroups, newest_groups, newest_outcomes
 from trainer_core.spec import Change, RunSpec
 from trainer_core.spec.faults import join, pydantic_errors
@@ -49,6 +50,7 @@ class BatchPreviewDocument:
 def preview_batch(run: Run, changes: Sequence[Change]) -> BatchPreviewDocument:
     """The step now and with ``changes`` to the group size and the filters. Raises a 409 or 422 problem."""
     now = RunSpec.model_validate(run.effective_spec)
+    objective.require_sampling_run(now, "The forecast of a step")
     draft = _drafted(now, changes)
     line = selectors.line_of(run)
     outcomes, stored = newest_outcomes(run.id, line), newest_groups(run.id, line)

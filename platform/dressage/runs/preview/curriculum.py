@@ -10,12 +10,12 @@ from dressage.common.api.problems import Problem, invalid
 from dressage.common.openapi.document_schema import Moment
 from dressage.common.times import iso
 from dressage.runs.models import Run
+from dressage.runs.needs import objective
 from dressage.runs.steer.change_sets import staged_spec
 from dressage.telemetry.models import Event
 from trainer_core.link.events import PassRatesData
 from trainer_core.spec import Change, ControlError, RunSpec, apply_controls
 from trainer_core.spec.data.curriculum import (
-    Curriculum,
     DifficultyBandCurriculum,
     DifficultyTargetCurriculum,
     GoldilocksCurriculum,
@@ -82,25 +82,27 @@ def curriculum_document(run: Run) -> CurriculumDocument:
     stage = None if told is None else told.stage
     spec = _in_stage(RunSpec.model_validate(run.effective_spec), stage)
     curriculum = spec.curriculum
+    examples = spec.examples is not None
     band = curriculum if isinstance(curriculum, DifficultyBandCurriculum | GoldilocksCurriculum) else None
     target = curriculum.likeliest if isinstance(curriculum, DifficultyTargetCurriculum) else None
     return {
         "type": curriculum.type,
         "stage": stage,
-        "group_size": spec.rollout.group_size,
+        "group_size": 1 if examples else spec.rollout.group_size,
         "min_pass_rate": None if band is None else band.min_pass_rate,
         "max_pass_rate": None if band is None else band.max_pass_rate,
         "target_pass_rate": target,
         "pass_rates": None if told is None else _pass_rates(told),
-        "why": _why_none(curriculum) if told is None else None,
+        "why": _why_none(spec) if told is None else None,
     }
 
 
 def preview_draft(run: Run, changes: Sequence[Change]) -> CurriculumPreviewDocument:
     """The next batch now and with ``changes``. Raises a 409 or 422 problem."""
     spec, told = RunSpec.model_validate(run.effective_spec), _told(run)
+    objective.require_sampling_run(spec, "The preview of a curriculum")
     if told is None:
-        raise Problem(409, "Conflict", _why_none(spec.curriculum), code="no_pass_rates")
+        raise Problem(409, "Conflict", _why_none(spec), code="no_pass_rates")
     step = run.step + 1
     try:
         now = preview(_in_stage(spec, told.stage), step, told.sources)
@@ -144,7 +146,10 @@ def _pass_rates(told: _Told) -> PassRatesDocument:
     return {"step": told.step, "at": iso(told.at), "sources": sources}
 
 
-def _why_none(curriculum: Curriculum) -> str:
+def _why_none(spec: RunSpec) -> str:
+    if spec.examples is not None:
+        return "The run learns from the rows of its datasets, each once in an epoch: none has a pass rate."
+    curriculum = spec.curriculum
     match curriculum:
         case GoldilocksCurriculum() if not has_one_rate(curriculum):
             return "Each prompt has two pass rates, and both must be in the band: one histogram cannot show that."

@@ -14,7 +14,7 @@ from dressage.runs.life.damage import require_whole
 from dressage.runs.life.lifecycle import locked
 from dressage.runs.life.services import create_run
 from dressage.runs.models import Checkpoint, Control, Run
-from dressage.runs.needs import origin_policy
+from dressage.runs.needs import objective, origin_policy
 from dressage.runs.recovery.checkpoints import copy_as_origin, newest_whole
 from dressage.runs.steer.change_sets import IN_EFFECT, members, spec_with
 from dressage.teams.models import Team
@@ -50,7 +50,7 @@ def fork_run(
 
     Raises:
         Problem: 404 for an unknown run, 409 if the checkpoint's files are gone or damaged, 422 if it was trained from
-            another policy than ``spec`` names, and for other faults.
+            another policy than ``spec`` names or for another objective, and for other faults.
     """
     parent = selectors.plain_run(team, run_id, with_spec=True)
     if checkpoint_id is LATEST:
@@ -64,6 +64,9 @@ def fork_run(
         if checkpoint.available:
             require_whole(checkpoint)
     chosen = spec or RunSpec.model_validate(parent.effective_spec)
+    objective.require_same(chosen, objective.kind_of(parent.effective_spec))
+    if checkpoint is not None and checkpoint.run_id != parent.id:
+        objective.require_same(chosen, objective.kind_of(checkpoint.run.effective_spec))
     title = name or f"{parent.name} (fork)"
     return _child(team, actor, parent, title, chosen, checkpoint, continues=False, cluster=cluster)
 

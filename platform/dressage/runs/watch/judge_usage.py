@@ -29,7 +29,9 @@ def run_that_asks(team: Team, slug: str) -> str | None:
     staged = Control.objects.filter(state=ControlState.STAGED, target__in=TARGETS)
     unfinished = Run.objects.for_team(team).exclude(state__in=FINISHED).order_by("created_at")
     for run in unfinished.prefetch_related(Prefetch("controls", staged, to_attr="staged")):
-        reward = run.effective_spec["reward"]
+        reward = run.effective_spec.get("reward")
+        if reward is None:
+            continue  # it learns from rows
         refs = [reward["definition"], *reward.get("shadow", ())]
         refs += [ref for control in run.staged for ref in named_by(control.target, control.value)]
         proposer = (reward.get("evolve") or {}).get("endpoint")

@@ -90,7 +90,7 @@ def _read(data: Mapping[str, Any], step: int, guards: Mapping[str, Guard], spec:
     if code is None:
         return None, False
     low, high = (None, None)
-    if code == "length_bias" and spec.reward.length_bias is not None:
+    if code == "length_bias" and spec.examples is None and spec.reward.length_bias is not None:
         high = spec.reward.length_bias.threshold
         low = -high
     severity: Severity = "error" if data.get("level") == "error" else "warn"
