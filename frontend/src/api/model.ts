@@ -41,7 +41,11 @@ export interface JsonSchema {
 }
 
 /** A run as pages hold it: in place of the generated type, as lists and the live stream leave out the specs. */
-export type Run = G.LiveRun & Partial<Pick<G.Run, "spec" | "effective_spec" | "cost">>;
+export type Run = G.LiveRun &
+  Partial<Pick<G.Run, "spec" | "effective_spec" | "cost">> & {
+    /** What it learns from. Absent from platforms of earlier releases: reinforcement learning. */
+    objective?: string;
+  };
 
 export type ReportBlock = G.ReportContentBlocksItem;
 

@@ -1,5 +1,5 @@
 /** A choice among methods, each with parameters of its own; what was typed for one is kept while another is tried. */
-import { Select, Text } from "@mantine/core";
+import { Input, Select, Text } from "@mantine/core";
 import { useId, useRef } from "react";
 import type { Json } from "@/api/model";
 import { humanize } from "@/lib/format";
@@ -10,8 +10,15 @@ import { ObjectFields } from "./ObjectFields";
 import { faultText, getIn } from "./pointer";
 import { discriminator, initialValue, isObject, type Variant, variantOf, variants } from "./schema";
 
-export function UnionField(props: FieldProps & { bare?: boolean }) {
-  const { schema, path, value, onChange, bare } = props;
+interface Props extends FieldProps {
+  /** Without a label of its own. */
+  bare?: boolean;
+  /** The method is chosen elsewhere: only its note and its fields are shown. */
+  fixed?: boolean;
+}
+
+export function UnionField(props: Props) {
+  const { schema, path, value, onChange, bare, fixed } = props;
   const { root, errors, readOnly, base, editors } = useForm();
   const id = useId();
   const kept = useRef<Record<string, Json>>({});
@@ -30,23 +37,27 @@ export function UnionField(props: FieldProps & { bare?: boolean }) {
   return (
     <div className={bare ? undefined : classes.union} data-pointer={path.join("/")}>
       <div className={classes.unionHead}>
-        <div className={classes.field}>
-          {!bare && (
-            <div className={classes.inputLabel}>
-              <FieldLabel {...props} htmlFor={id} />
-            </div>
-          )}
-          <Select
-            id={id}
-            aria-label={bare ? "Method" : undefined}
-            data={all.map(one => ({ value: one.tag, label: variantLabel(one) }))}
-            value={chosen?.tag ?? null}
-            onChange={choose}
-            allowDeselect={false}
-            error={faults.join(" ") || undefined}
-            disabled={readOnly}
-          />
-        </div>
+        {fixed ? (
+          faults.length > 0 && <Input.Error role="alert">{faults.join(" ")}</Input.Error>
+        ) : (
+          <div className={classes.field}>
+            {!bare && (
+              <div className={classes.inputLabel}>
+                <FieldLabel {...props} htmlFor={id} />
+              </div>
+            )}
+            <Select
+              id={id}
+              aria-label={bare ? "Method" : undefined}
+              data={all.map(one => ({ value: one.tag, label: variantLabel(one) }))}
+              value={chosen?.tag ?? null}
+              onChange={choose}
+              allowDeselect={false}
+              error={faults.join(" ") || undefined}
+              disabled={readOnly}
+            />
+          </div>
+        )}
         {chosen && <VariantNote variant={chosen} />}
       </div>
       {chosen && Own && <Own schema={chosen.schema} path={path} value={value} onChange={onChange} />}

@@ -1,6 +1,7 @@
 import { Alert, Anchor, Button, Loader, Paper, Stack, Text, Title } from "@mantine/core";
 import { IconCheck, IconPlayerPlay } from "@tabler/icons-react";
 import type { CreateRehearsalRequest, Mend, Spec } from "@/api/model";
+import { objectiveOf } from "@/entities/runs/objective";
 import { RehearsePanel } from "@/features/rehearsals/RehearsePanel";
 import { ClusterPanel } from "@/features/runs/forecast/ClusterPanel";
 import { ExplainPanel } from "@/features/runs/forecast/ExplainPanel";
@@ -40,6 +41,7 @@ export function CreatePanel(props: Props) {
   const editor = useCan("editor");
   const accepted = unread === null && checked.validation?.valid === true && !checked.checking;
   const ready = named && accepted;
+  const objective = objectiveOf(spec);
   return (
     <div className={classes.side}>
       <Stack gap="sm">
@@ -81,10 +83,10 @@ export function CreatePanel(props: Props) {
         </Paper>
         {error !== null && <ErrorState error={error} />}
         <PlanPanel spec={spec} valid={accepted} />
-        <ClusterPanel spec={spec} valid={accepted} />
-        <RehearsePanel spec={spec} ready={accepted} where={where} />
-        <ExplainPanel explanation={checked.validation?.explanation} />
-        <MemoryPanel memory={checked.validation?.explanation?.memory} />
+        {objective === "rl" && <ClusterPanel spec={spec} valid={accepted} />}
+        {objective === "rl" && <RehearsePanel spec={spec} ready={accepted} where={where} />}
+        <ExplainPanel explanation={checked.validation?.explanation} objective={objective} />
+        <MemoryPanel memory={checked.validation?.explanation?.memory} engines={objective === "rl"} />
         <Paper p="sm" component="section" aria-label={`Changed from ${baseLabel}`}>
           <Title order={3} mb={6}>
             Changed from {baseLabel}

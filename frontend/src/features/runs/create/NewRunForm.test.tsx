@@ -7,11 +7,13 @@ import {
   createRouter,
   RouterProvider,
 } from "@tanstack/react-router";
-import { Suspense } from "react";
+import { type ReactNode, Suspense, useState } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { JsonSchema, Spec } from "@/api/model";
 import { renderWith } from "@/test/render";
+import type { Objective } from "@/entities/runs/objective";
 import { NewRunForm } from "./NewRunForm";
+import { ObjectiveChoice } from "./ObjectiveChoice";
 
 const SCHEMA: JsonSchema = {
   type: "object",
@@ -59,16 +61,12 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllGlobals());
 
-async function open() {
+async function open(shown: ReactNode = <NewRunForm schema={SCHEMA} base={BASE} baseLabel="the preset" name="first" />) {
   const root = createRootRoute();
   const form = createRoute({
     getParentRoute: () => root,
     path: "/",
-    component: () => (
-      <Suspense>
-        <NewRunForm schema={SCHEMA} base={BASE} baseLabel="the preset" name="first" />
-      </Suspense>
-    ),
+    component: () => <Suspense>{shown}</Suspense>,
   });
   const run = createRoute({ getParentRoute: () => root, path: "/runs/$runId", component: () => <p>the run</p> });
   const history = createMemoryHistory({ initialEntries: ["/"] });
@@ -169,4 +167,88 @@ it("makes all the changes that clear a fault with one click, in the form and in 
   await user.click(create());
   await screen.findByText("the run");
   expect(created).toMatchObject([{ spec: { optimizer: { rate: 0.5 }, schedule: { steps: 8 } } }]);
+});
+
+const WITH_OBJECTIVES: JsonSchema = {
+  type: "object",
+  properties: {
+    ...SCHEMA.properties,
+    objective: {
+      oneOf: [{ $ref: "#/$defs/Rl" }, { $ref: "#/$defs/Sft" }],
+      discriminator: { propertyName: "type" },
+      default: { type: "rl" },
+    },
+    rollout: { type: "object", properties: { temperature: { type: "number", default: 1 } } },
+  },
+  $defs: {
+    Rl: { type: "object", properties: { type: { const: "rl", default: "rl" } } },
+    Sft: {
+      type: "object",
+      title: "Supervised fine-tuning",
+      formula: "−log π",
+      properties: { type: { const: "sft", default: "sft" }, completion: { type: "string", default: "completion" } },
+    },
+  },
+};
+const RL_BASE: Spec = { ...BASE, objective: { type: "rl" }, rollout: { temperature: 0.7 } };
+const SFT_SPEC = { ...BASE, objective: { type: "sft", completion: "completion" } };
+
+function Chosen() {
+  const [objective, setObjective] = useState<Objective>("rl");
+  return (
+    <>
+      <ObjectiveChoice value={objective} fixed={false} onChange={setObjective} />
+      <NewRunForm
+        schema={WITH_OBJECTIVES}
+        base={RL_BASE}
+        baseLabel="the preset"
+        name="GRPO"
+        objective={objective}
+        onObjective={setObjective}
+      />
+    </>
+  );
+}
+
+const section = (name: string) => screen.queryByRole("region", { name });
+const named = () => screen.getByLabelText<HTMLInputElement>(/^Name/).value;
+
+it("shows and submits the sections of the chosen objective alone", async () => {
+  const user = await open(<Chosen />);
+  expect([section("Objective"), section("Rollout")].map(Boolean)).toEqual([false, true]);
+  await user.click(screen.getByRole("radio", { name: /Examples/ }));
+  expect([section("Objective"), section("Rollout")].map(Boolean)).toEqual([true, false]);
+  expect(screen.getByLabelText("Completion")).toHaveProperty("value", "completion");
+  expect(named()).toBe("Supervised run");
+  const changed = screen.getByRole("region", { name: "Changed from the preset" });
+  expect(changed.textContent).not.toContain("rollout");
+  await waitFor(() => expect(create()).toHaveProperty("disabled", false));
+  await user.click(create());
+  await screen.findByText("the run");
+  expect(created).toMatchObject([{ name: "Supervised run", spec: SFT_SPEC }]);
+  expect(Object.keys(created[0]?.spec ?? {})).not.toContain("rollout");
+});
+
+it("puts the sections back as they were", async () => {
+  const user = await open(<Chosen />);
+  await user.clear(screen.getByLabelText("Temperature"));
+  await user.type(screen.getByLabelText("Temperature"), "0.5");
+  await user.click(screen.getByRole("radio", { name: /Examples/ }));
+  await user.click(screen.getByRole("radio", { name: /Rewards/ }));
+  expect(screen.getByLabelText("Temperature")).toHaveProperty("value", "0.5");
+  expect([section("Objective"), named()]).toEqual([null, "GRPO"]);
+});
+
+it("follows the objective of the text, and writes the text of the chosen one", async () => {
+  const user = await open(<Chosen />);
+  await tab(user, "YAML / JSON");
+  await write(user, "schedule: {steps: 7}\nobjective: {type: sft, completion: answer}");
+  expect(screen.getByRole("radio", { name: /Examples/ })).toHaveProperty("checked", true);
+  expect(text().value).toBe("schedule: {steps: 7}\nobjective: {type: sft, completion: answer}");
+  await tab(user, "Form");
+  expect(screen.getByLabelText("Completion")).toHaveProperty("value", "answer");
+  await user.click(screen.getByRole("radio", { name: /Rewards/ }));
+  await tab(user, "YAML / JSON");
+  expect(text().value).toContain("temperature: 0.7");
+  expect(text().value).not.toContain("answer");
 });

@@ -1,9 +1,10 @@
 /** The form of a new run next to its differences, faults and the buttons that create it. */
 import { Tabs, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import * as api from "@/api/client";
 import type { Json, JsonSchema, Mend, Spec } from "@/api/model";
+import { type Objective, objectiveOf, wordsOf } from "@/entities/runs/objective";
 import { ClusterSelect } from "@/features/pickers/ClusterSelect";
 import { PICKERS } from "@/features/pickers/pickers";
 import type { FoundField } from "@/features/schema-form/fieldIndex";
@@ -16,6 +17,7 @@ import { CodeTab } from "./CodeTab";
 import { CreatePanel } from "./CreatePanel";
 import classes from "./create.module.css";
 import { FieldSearch } from "./FieldSearch";
+import { schemaFor, withObjective } from "./objectiveSpec";
 import { SectionNav, SpecSections } from "./SpecSections";
 import type { TextDraft } from "./textDraft";
 import { TextTab } from "./TextTab";
@@ -31,11 +33,16 @@ interface Props {
   baseLabel: string;
   name: string;
   fork?: { run: string; checkpoint: string | null };
+  /** What the policy is to learn from, where this is not what the form starts with. */
+  objective?: Objective;
+  /** Called when the text names another objective. */
+  onObjective?: (objective: Objective) => void;
 }
 
 const NO_ERRORS: { pointer: string; detail: string }[] = [];
 
-export function NewRunForm({ schema, base, initial = base, baseLabel, name: firstName, fork }: Props) {
+export function NewRunForm(props: Props) {
+  const { schema: whole, base: start, initial = start, baseLabel, name: firstName, fork, onObjective } = props;
   const [spec, setSpec] = useState<Spec>(initial);
   const [text, setText] = useState<TextDraft | null>(null);
   const [tab, setTab] = useState<string | null>("form");
@@ -43,8 +50,26 @@ export function NewRunForm({ schema, base, initial = base, baseLabel, name: firs
   const [cluster, setCluster] = useState<string | null | undefined>(undefined);
   const keyFor = useRequestKey();
   const [open, setOpen] = useState<Set<string>>(
-    () => new Set(["policy", "data", "reward", "rollout", "thinking", "schedule", "optimizer"]),
+    () => new Set(["policy", "data", "objective", "reward", "rollout", "thinking", "schedule", "optimizer"]),
   );
+  const objective = objectiveOf(spec);
+  /** A preset's name says what it trains for. */
+  const nameFor = (one: Objective) => (one === objectiveOf(start) ? firstName : wordsOf(one).run);
+  const asked = props.objective ?? objectiveOf(initial);
+  const [seen, setSeen] = useState(asked);
+  /** The specs that were left for another objective. */
+  const [kept, setKept] = useState<Partial<Record<Objective, Spec>>>({});
+  if (asked !== seen) {
+    setSeen(asked);
+    if (asked !== objective) {
+      setKept({ ...kept, [objective]: spec });
+      setSpec(withObjective(whole, spec, asked, kept[asked]));
+      setText(null); // written anew from the spec
+      if (name === nameFor(objective)) setName(nameFor(asked));
+    }
+  }
+  const schema = useMemo(() => schemaFor(whole, objective), [whole, objective]);
+  const base = useMemo(() => withObjective(whole, start, objective), [whole, start, objective]);
   const navigate = useNavigate();
   const checked = useValidation(spec);
   const errors = checked.validation?.errors ?? NO_ERRORS;
@@ -67,7 +92,11 @@ export function NewRunForm({ schema, base, initial = base, baseLabel, name: firs
   };
   const write = (next: TextDraft) => {
     setText(next);
-    if (next.fault === null) setSpec(next.spec);
+    if (next.fault !== null) return;
+    setSpec(next.spec);
+    if (objectiveOf(next.spec) === objective) return;
+    setKept({ ...kept, [objective]: spec });
+    onObjective?.(objectiveOf(next.spec));
   };
   const mend = (changes: Mend["changes"]) => {
     setText(null); // written anew from the spec
@@ -79,7 +108,9 @@ export function NewRunForm({ schema, base, initial = base, baseLabel, name: firs
         ) as Spec,
     );
   };
-  const changes = diff(base as Json, spec as Json);
+  // Sections that the objective decides on are no changes of the person's.
+  const compared = start.objective === undefined ? base : { ...base, objective: start.objective };
+  const changes = diff(compared as Json, spec as Json);
   const toggle = (section: string, next: boolean) =>
     setOpen(previous => {
       const changed = new Set(previous);
@@ -101,7 +132,7 @@ export function NewRunForm({ schema, base, initial = base, baseLabel, name: firs
   );
   return (
     <div className={classes.newRun}>
-      <LeaveGuard when={changes.length > 0 || name !== firstName || unread !== null}>
+      <LeaveGuard when={changes.length > 0 || name !== nameFor(objective) || unread !== null}>
         Your changes to {baseLabel} are lost unless you create the run, for example as a draft.
       </LeaveGuard>
       <SectionNav

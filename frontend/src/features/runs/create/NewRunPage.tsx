@@ -4,21 +4,24 @@ import { IconDatabase, IconGitFork } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import type { Json, Spec } from "@/api/model";
+import type { Json } from "@/api/model";
 import { checkpointsQuery, recipesQuery, runQuery, specSchemaQuery } from "@/entities/runs/queries";
 import { withBatch } from "@/entities/runs/batch";
-import { withDefaults } from "@/features/schema-form/schema";
+import { type Objective, objectiveOf } from "@/entities/runs/objective";
 import { ErrorState } from "@/ui/ErrorState";
 import { PageHeader } from "@/ui/PageHeader";
 import { FirstRun } from "./FirstRun";
 import { type Answers, nameOfRun, presetFor, specOf, withSource } from "./firstRunSpec";
 import { NewRunForm } from "./NewRunForm";
+import { ObjectiveChoice } from "./ObjectiveChoice";
+import { completed } from "./objectiveSpec";
 import { PresetPicker } from "./PresetPicker";
 
 export function NewRunPage() {
   const { recipe, fork, checkpoint, dataset, group_size, filters } = useSearch({ from: "/app/runs/new" });
   const navigate = useNavigate({ from: "/runs/new" });
   const [answers, setAnswers] = useState<Answers | null>(null);
+  const [asked, setAsked] = useState<{ form: string; objective: Objective } | null>(null);
   const schema = useQuery(specSchemaQuery);
   const recipes = useQuery(recipesQuery);
   const parent = useQuery({ ...runQuery(fork ?? ""), enabled: fork !== undefined });
@@ -38,16 +41,14 @@ export function NewRunPage() {
   const preset = recipes.data.find(one => one.name === recipe) ?? recipes.data[0];
   const from = fork ? parent.data : undefined;
   const start = (from?.effective_spec ?? from?.spec ?? preset?.spec ?? {}) as Json;
-  const base = withDefaults(schema.data, schema.data, start) as Spec;
+  const base = completed(schema.data, start);
   const source = from || answers ? undefined : dataset;
-  const drafted = from && withDefaults(schema.data, schema.data, withBatch(start, { group_size, filters }));
-  const initial = drafted
-    ? (drafted as Spec)
-    : answers
-      ? specOf(base, answers)
-      : source
-        ? withSource(base, source)
-        : base;
+  const drafted = from && completed(schema.data, withBatch(start, { group_size, filters }));
+  const initial = drafted ? drafted : answers ? specOf(base, answers) : source ? withSource(base, source) : base;
+  const form = `${from?.id ?? ""}${preset?.name ?? ""}${source ?? ""}${JSON.stringify(answers)}`;
+  // Another preset starts with its own objective.
+  const objective = asked?.form === form ? asked.objective : objectiveOf(initial);
+  const presets = recipes.data.filter(one => objectiveOf(one.spec) === objective);
   const answer = (next: Answers) => {
     setAnswers(next);
     const fitting = presetFor(next.policy.parameters, recipes.data);
@@ -58,9 +59,16 @@ export function NewRunPage() {
     <>
       <PageHeader
         title={from ? "Fork a run" : "New run"}
-        description={from ? undefined : "Choose a preset, change what you need, and start."}
+        description={from ? undefined : "Choose an objective and a preset, change what you need, and start."}
         actions={from ? undefined : <FirstRun onAnswer={answer} />}
       />
+      {schema.data.properties?.objective && (
+        <ObjectiveChoice
+          value={objective}
+          fixed={from !== undefined}
+          onChange={next => setAsked({ form, objective: next })}
+        />
+      )}
       {from ? (
         <Alert color="petrol" variant="light" icon={<IconGitFork size={18} />} mb="md" py="xs">
           {origin
@@ -68,14 +76,17 @@ export function NewRunPage() {
             : `A new run like “${from.name}”, which has no checkpoint: it starts from the base policy.`}
         </Alert>
       ) : (
-        <PresetPicker
-          recipes={recipes.data}
-          value={preset?.name ?? ""}
-          onChange={name => {
-            setAnswers(null);
-            void navigate({ search: { recipe: name, dataset: source }, replace: true });
-          }}
-        />
+        presets.length > 0 && (
+          <PresetPicker
+            key={objective}
+            recipes={presets}
+            value={preset?.name ?? ""}
+            onChange={name => {
+              setAnswers(null);
+              void navigate({ search: { recipe: name, dataset: source }, replace: true });
+            }}
+          />
+        )
       )}
       {source && (
         <Alert
@@ -86,16 +97,20 @@ export function NewRunPage() {
           py="xs"
           data-testid="run-source"
         >
-          It uses prompts from {source} alone. Check that the reward can grade its rows.
+          {objective === "rl"
+            ? `It uses prompts from ${source} alone. Check that the reward can grade its rows.`
+            : `It learns from ${source} alone. Check that the columns below are those of its rows.`}
         </Alert>
       )}
       <NewRunForm
-        key={`${from?.id ?? ""}${preset?.name ?? ""}${source ?? ""}${JSON.stringify(answers)}`}
+        key={form}
         schema={schema.data}
         base={base}
         initial={initial}
         baseLabel={from ? "the run it is forked from" : "the preset"}
         name={from ? `${from.name} (fork)` : answers ? nameOfRun(answers) : (preset?.title ?? "")}
+        objective={objective}
+        onObjective={next => setAsked({ form, objective: next })}
         fork={from && { run: from.id, checkpoint: origin?.id ?? null }}
       />
     </>

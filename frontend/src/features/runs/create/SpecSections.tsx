@@ -2,6 +2,7 @@
 import { Collapse, Group, Paper, Text, Title, UnstyledButton } from "@mantine/core";
 import { IconChevronRight } from "@tabler/icons-react";
 import type { Json, JsonSchema, Spec } from "@/api/model";
+import { objectiveOf } from "@/entities/runs/objective";
 import { useForm } from "@/features/schema-form/context";
 import { Field } from "@/features/schema-form/Field";
 import { Explanation } from "@/features/schema-form/FieldLabel";
@@ -13,6 +14,8 @@ import { formatValue, humanize } from "@/lib/format";
 import classes from "./create.module.css";
 
 const TITLES: Record<string, string> = { kl: "KL penalty" };
+/** Chosen above the form; the section holds the fields of the chosen one. */
+const OBJECTIVE = "objective";
 const title = (name: string) => TITLES[name] ?? humanize(name);
 
 interface Props {
@@ -25,7 +28,7 @@ interface Props {
 
 export function SpecSections({ schema, value, open, onToggle, onChange }: Props) {
   const { errors } = useForm();
-  return Object.keys(schema.properties ?? {}).map(name => {
+  return sectionsOf(schema, value).map(name => {
     const faulty = errorsAt(errors, [name], true).length > 0;
     const isOpen = open.has(name) || faulty;
     const property = resolve(schema.properties?.[name] ?? {}, schema);
@@ -77,6 +80,12 @@ export function SpecSections({ schema, value, open, onToggle, onChange }: Props)
   });
 }
 
+/** All sections; the objective is one only if it has fields. */
+function sectionsOf(schema: JsonSchema, value: Spec): string[] {
+  const names = Object.keys(schema.properties ?? {});
+  return objectiveOf(value) === "rl" ? names.filter(name => name !== OBJECTIVE) : names;
+}
+
 function Body(props: { schema: JsonSchema; name: string; value: Json | undefined; onChange: (value: Json) => void }) {
   const { schema, name, value, onChange } = props;
   const field = { schema, path: [name], value, onChange };
@@ -89,7 +98,7 @@ function Body(props: { schema: JsonSchema; name: string; value: Json | undefined
         </>
       );
     case "union":
-      return <UnionField {...field} bare />;
+      return <UnionField {...field} bare fixed={name === OBJECTIVE} />;
     default:
       return <Field {...field} />;
   }
@@ -133,7 +142,7 @@ interface NavProps {
 export function SectionNav({ schema, value, base, errors, onReveal }: NavProps) {
   return (
     <nav className={classes.sectionNav} aria-label="Sections">
-      {Object.keys(schema.properties ?? {}).map(name => {
+      {sectionsOf(schema, value).map(name => {
         const faults = errorsAt(errors, [name], true).length;
         const changed = !same(base[name], value[name]);
         return (

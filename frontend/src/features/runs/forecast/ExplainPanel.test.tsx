@@ -39,3 +39,9 @@ it("says neither where each batch is passed over once and all of the spec acts",
   expect(screen.getByText("60 updates on 320 samples in 10 steps.")).toBeTruthy();
   expect(screen.queryByRole("alert")).toBeNull();
 });
+
+it("counts pairs instead of samples where nothing is sampled", () => {
+  renderWith(<ExplainPanel explanation={{ ...EXPLANATION, remarks: [] }} objective="preference" />);
+  expect(screen.getAllByRole("columnheader").map(head => head.textContent)).toEqual(["Batch", "Pairs", "Tokens ≤"]);
+  expect(screen.getByText("60 updates on 80 pairs in 10 steps, 3 passes over each batch.")).toBeTruthy();
+});

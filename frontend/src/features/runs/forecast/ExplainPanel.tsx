@@ -1,17 +1,26 @@
 /** The effective batch, the weight of a token in the loss, and every method with its source. */
 import { Accordion, Alert, Code, Paper, Table, Text, Title } from "@mantine/core";
 import type { Explanation } from "@/api/model";
+import type { Objective } from "@/entities/runs/objective";
 import { formatCount, formatValue } from "@/lib/format";
 import { BandPicture } from "./BandPicture";
 
-export function ExplainPanel({ explanation }: { explanation: Explanation | null | undefined }) {
+interface Props {
+  explanation: Explanation | null | undefined;
+  objective?: Objective;
+}
+
+/** What a step is made of, by objective. */
+const UNITS: Record<Objective, string> = { rl: "Prompts", sft: "Examples", preference: "Pairs" };
+
+export function ExplainPanel({ explanation, objective = "rl" }: Props) {
   return (
     <Paper p="sm" component="section" aria-label="Effective batch and methods" data-testid="explain">
       <Title order={3} mb={6}>
         Effective batch and methods
       </Title>
       {explanation ? (
-        <Contents explanation={explanation} />
+        <Contents explanation={explanation} objective={objective} />
       ) : (
         <Text size="xs" c="dimmed">
           Available once the spec is valid.
@@ -21,19 +30,26 @@ export function ExplainPanel({ explanation }: { explanation: Explanation | null 
   );
 }
 
-function Contents({ explanation: { batch, bands, methods, remarks } }: { explanation: Explanation }) {
-  const rows: [string, number, number, number][] = [
-    ["per step", batch.prompts_per_step, batch.samples_per_step, batch.tokens_per_step],
-    ["per update", batch.prompts_per_update, batch.samples_per_update, batch.tokens_per_update],
+function Contents({ explanation, objective }: { explanation: Explanation; objective: Objective }) {
+  const { batch, bands, methods, remarks } = explanation;
+  const sampled = objective === "rl";
+  const step = [batch.prompts_per_step, ...(sampled ? [batch.samples_per_step] : []), batch.tokens_per_step];
+  const update = [batch.prompts_per_update, ...(sampled ? [batch.samples_per_update] : []), batch.tokens_per_update];
+  const rows: [string, ...number[]][] = [
+    ["per step", ...step],
+    ["per update", ...update],
   ];
+  const learned = sampled
+    ? `${formatCount(batch.samples)} samples`
+    : `${formatCount(batch.prompts_per_step * batch.steps)} ${UNITS[objective].toLowerCase()}`;
   return (
     <>
       <Table fz="xs" verticalSpacing={3} horizontalSpacing={4} aria-label="Effective batch" className="num">
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Batch</Table.Th>
-            <Table.Th ta="right">Prompts</Table.Th>
-            <Table.Th ta="right">Samples</Table.Th>
+            <Table.Th ta="right">{UNITS[objective]}</Table.Th>
+            {sampled && <Table.Th ta="right">Samples</Table.Th>}
             <Table.Th ta="right">Tokens ≤</Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -51,7 +67,7 @@ function Contents({ explanation: { batch, bands, methods, remarks } }: { explana
         </Table.Tbody>
       </Table>
       <Text size="xs" c="dimmed" mt={4}>
-        {formatCount(batch.updates)} updates on {formatCount(batch.samples)} samples in {formatCount(batch.steps)} steps
+        {formatCount(batch.updates)} updates on {learned} in {formatCount(batch.steps)} steps
         {batch.epochs > 1 && `, ${batch.epochs} passes over each batch`}.
       </Text>
       {remarks.map(remark => (

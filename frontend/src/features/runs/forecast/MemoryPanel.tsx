@@ -21,7 +21,13 @@ const PARTS: [keyof LearnerMemory & string, string][] = [
   ["host", "In host memory instead"],
 ];
 
-export function MemoryPanel({ memory }: { memory: Memory | null | undefined }) {
+interface Props {
+  memory: Memory | null | undefined;
+  /** Whether the run has rollout engines. */
+  engines?: boolean;
+}
+
+export function MemoryPanel({ memory, engines = true }: Props) {
   if (!memory) return null;
   const { learner, choices, engine } = memory;
   return (
@@ -29,16 +35,7 @@ export function MemoryPanel({ memory }: { memory: Memory | null | undefined }) {
       <Title order={3} mb={6}>
         Memory
       </Title>
-      <Facts
-        facts={[
-          ["Learner rank, peak", formatBytes(learner.peak)],
-          [
-            engine.devices > 1 ? `Rollout engine, each of ${engine.devices} devices` : "Rollout engine",
-            formatBytes(engine.total),
-          ],
-          ["KV cache part", `${formatBytes(engine.kv_cache)}, ${formatCount(engine.kv_tokens)} tokens`],
-        ]}
-      />
+      <Facts facts={[["Learner rank, peak", formatBytes(learner.peak)], ...(engines ? engineFacts(engine) : [])]} />
       <Table mt="xs" fz="xs" verticalSpacing={3} horizontalSpacing={4} aria-label="Learner rank by part">
         <Table.Tbody>
           {PARTS.filter(([part]) => Number(learner[part]) > 0).map(([part, label]) => (
@@ -58,6 +55,14 @@ export function MemoryPanel({ memory }: { memory: Memory | null | undefined }) {
       </Text>
     </Paper>
   );
+}
+
+function engineFacts(engine: Memory["engine"]): [string, string][] {
+  const name = engine.devices > 1 ? `Rollout engine, each of ${engine.devices} devices` : "Rollout engine";
+  return [
+    [name, formatBytes(engine.total)],
+    ["KV cache part", `${formatBytes(engine.kv_cache)}, ${formatCount(engine.kv_tokens)} tokens`],
+  ];
 }
 
 /** Peaks of a rank, by number of ranks and ZeRO stage. */

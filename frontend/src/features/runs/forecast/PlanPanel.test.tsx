@@ -96,3 +96,12 @@ it("knows the workers of a spec and the fastest mode", () => {
 it("writes short steps in milliseconds", () => {
   expect([0.1714, 4.251, 42, 185].map(stepTime)).toEqual(["171 ms", "4.25 s", "42 s", "3 min 05 s"]);
 });
+
+it("plans a run without engines for its learner alone, and splits nothing", async () => {
+  renderWith(<PlanPanel spec={{ objective: { type: "sft" }, parallelism: { learner_ranks: 1 } }} valid />);
+  expect(await screen.findByText("1 h 10 min")).toBeTruthy();
+  expect(requests[0]?.body.gpus).toBe(1);
+  expect(screen.queryByText("Engines idle")).toBeNull();
+  expect(screen.queryByLabelText("GPUs to split")).toBeNull();
+  expect(screen.queryByRole("table")).toBeNull();
+});

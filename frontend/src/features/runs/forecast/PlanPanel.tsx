@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { errorText } from "@/api/http";
 import type { Plan, Spec } from "@/api/model";
+import { objectiveOf } from "@/entities/runs/objective";
 import { formatDuration, formatPercent } from "@/lib/format";
 import { Facts } from "@/ui/Facts";
 import { fastest, ownGpus, planQuery, stepTime } from "./plan";
@@ -14,6 +15,7 @@ const NAMES = { sync: "sync", streamed: "streamed", async: "async", in_flight: "
 export function PlanPanel({ spec, valid }: { spec: Spec; valid: boolean }) {
   /** The input; a text or 1 until it is a number that can be split. */
   const [typed, setTyped] = useState<number | string | null>(null);
+  const sampled = objectiveOf(spec) === "rl";
   const gpus = typeof typed === "number" && typed >= 2 ? typed : ownGpus(spec);
   const [settled] = useDebouncedValue({ spec, gpus }, 350);
   const found = useQuery(planQuery(settled.spec, settled.gpus, valid));
@@ -23,13 +25,13 @@ export function PlanPanel({ spec, valid }: { spec: Spec; valid: boolean }) {
         Time and cost {found.isFetching && <Loader size={12} role="status" aria-label="Planning" />}
       </Title>
       {found.data && !found.error ? (
-        <Prediction plan={found.data} />
+        <Prediction plan={found.data} sampled={sampled} />
       ) : (
         <Text size="xs" c="dimmed" role="status">
           {found.error ? errorText(found.error) : valid ? "Planning" : "Available once the spec has no errors."}
         </Text>
       )}
-      {(found.data || typed !== null) && (
+      {sampled && (found.data || typed !== null) && (
         <NumberInput
           label="GPUs to split"
           size="xs"
@@ -42,21 +44,25 @@ export function PlanPanel({ spec, valid }: { spec: Spec; valid: boolean }) {
           onChange={setTyped}
         />
       )}
-      {found.data && !found.error && <Splits plan={found.data} />}
+      {sampled && found.data && !found.error && <Splits plan={found.data} />}
     </Paper>
   );
 }
 
-function Prediction({ plan }: { plan: Plan }) {
+/** @param sampled whether the run has engines, which may wait for the learner as it may for them */
+function Prediction({ plan, sampled }: { plan: Plan; sampled: boolean }) {
   const { current } = plan;
+  const idle: [string, string][] = [
+    ["Engines idle", formatPercent(current.engine_idle_share)],
+    ["Learner idle", formatPercent(current.learner_idle_share)],
+  ];
   return (
     <>
       <Facts
         facts={[
           ["Step", stepTime(current.step_seconds)],
           ["The whole run", formatDuration(current.total_seconds)],
-          ["Engines idle", formatPercent(current.engine_idle_share)],
-          ["Learner idle", formatPercent(current.learner_idle_share)],
+          ...(sampled ? idle : []),
           ["GPU time", `${current.gpu_hours.toLocaleString("en-GB", { maximumSignificantDigits: 3 })} h`],
         ]}
       />

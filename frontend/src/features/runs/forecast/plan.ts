@@ -2,6 +2,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import * as api from "@/api/client";
 import type { GpuEnum, ModePlan, Spec } from "@/api/model";
+import { objectiveOf } from "@/entities/runs/objective";
 import { formatDuration } from "@/lib/format";
 
 export const planQuery = (spec: Spec, gpus: number, enabled: boolean) =>
@@ -36,9 +37,10 @@ export const clusterPlanQuery = (spec: Spec, gpu: GpuEnum, price: number | null,
     retry: false,
   });
 
-/** Workers that the spec itself asks for, two at least. */
+/** Workers that the spec itself asks for; with rollout engines, two at least. */
 export function ownGpus(spec: Spec): number {
   const parts = spec.parallelism as { rollout_workers?: number; learner_ranks?: number } | undefined;
+  if (objectiveOf(spec) !== "rl") return parts?.learner_ranks ?? 1;
   return Math.max(2, (parts?.rollout_workers ?? 1) + (parts?.learner_ranks ?? 1));
 }
 
