@@ -3,6 +3,7 @@
 from rest_framework import serializers
 
 from dressage.common.openapi.documents import DocumentSerializer
+from dressage.datasets.views.serializers import NewDatasetSerializer
 from dressage.monitoring.row_history import RowHistory
 from dressage.telemetry.documents import RolloutDocument, RunEventDocument
 from dressage.telemetry.prompts import PromptDocument
@@ -10,6 +11,32 @@ from dressage.telemetry.selectors import MetricNameDocument, MetricsDocument
 from dressage.telemetry.traces.groups import GroupDocument
 from dressage.telemetry.traces.kept import KeptDocument
 from dressage.telemetry.traces.reading import RolloutTokensDocument
+
+
+class RolloutDatasetSerializer(serializers.Serializer):
+    """Which stored rollouts become a dataset."""
+
+    kind = serializers.ChoiceField(
+        ["completions", "pairs"],
+        help_text="`completions`: the best answers of each prompt, as rows for the objective `sft`. `pairs`: the best "
+        "and the worst answer of a group, as rows for `preference`.",
+    )
+    into = NewDatasetSerializer()
+    per_prompt = serializers.IntegerField(
+        min_value=1, max_value=64, required=False, default=1, help_text="Most rows of one prompt."
+    )
+    min_reward = serializers.FloatField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="`completions`: least reward. Null: answers that succeed by their reward version's threshold.",
+    )
+    min_gap = serializers.FloatField(
+        min_value=0.0, required=False, default=0.0, help_text="`pairs`: the rewards differ by more than this."
+    )
+    first_step = serializers.IntegerField(min_value=1, required=False, allow_null=True, default=None)
+    last_step = serializers.IntegerField(min_value=1, required=False, allow_null=True, default=None)
+    dry_run = serializers.BooleanField(required=False, default=False, help_text="Only count.")
 
 
 class MetricsSerializer(DocumentSerializer, document=MetricsDocument):

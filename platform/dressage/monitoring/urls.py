@@ -13,6 +13,7 @@ urlpatterns = [
     path("runs/<str:run_id>/prompts", history.PromptsView.as_view()),
     path("runs/<str:run_id>/rollouts", history.RolloutsView.as_view()),
     path("runs/<str:run_id>/rollouts/export", traces.ExportView.as_view()),
+    path("runs/<str:run_id>/rollouts/dataset", traces.RolloutDatasetView.as_view()),
     path("runs/<str:run_id>/rollouts/kept", traces.KeptView.as_view()),
     path("runs/<str:run_id>/rollouts/<str:rollout_id>/tokens", traces.RolloutTokensView.as_view()),
     path("runs/<str:run_id>/groups", traces.GroupsView.as_view()),

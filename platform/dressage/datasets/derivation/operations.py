@@ -142,6 +142,15 @@ class AddRows(_DerivationModel):
     """Stored in the lineage instead of the rows."""
 
 
+class MadeRows(_DerivationModel):
+    """Rows that another part of the platform has made from some of the version's. None of the version's own stay."""
+
+    name: Literal["rollouts"]
+    rows: list[dict[str, Any]] = Field(min_length=1)
+    arguments: dict[str, Any]
+    """Stored in the lineage instead of the rows."""
+
+
 AnyOperation = EditRows | FilterRows | SplitRows | MergeVersions | IntegerAnswers
 
 

@@ -26,6 +26,7 @@ from dressage.datasets.derivation.operations import (
     FilterRows,
     IntegerAnswers,
     KeepRows,
+    MadeRows,
     MergeVersions,
     NotedEdit,
     SplitRows,
@@ -45,7 +46,7 @@ from trainer_core.datasets.fields import json_type
 
 _NOTED_IDS = 100
 """Maximum number of ids of edited rows that the lineage stores."""
-OperationName = Literal["edit", "filter", "split", "merge", "integers", "synthesis"]
+OperationName = Literal["edit", "filter", "split", "merge", "integers", "synthesis", "rollouts"]
 
 
 class DerivedVersion(TypedDict):
@@ -71,6 +72,8 @@ class Derived(TypedDict):
     results: list[DerivedVersion]
 
 
+Operation = AnyOperation | KeepRows | NotedEdit | AddRows | MadeRows
+"""Operations of clients, and those of other parts of the platform."""
 Within = Callable[[Callable[[], list[DerivedVersion]]], list[DerivedVersion]]
 
 
@@ -113,10 +116,11 @@ def derive(
     team: Team,
     parent: DatasetVersion,
     actor: Actor,
-    operation: AnyOperation | KeepRows | NotedEdit | AddRows,
+    operation: Operation,
     *,
     into: Into | None = None,
     latest: int | None = None,
+    others: Sequence[DatasetVersion] = (),
     dry_run: bool = False,
     within: Within = lambda store: store(),
 ) -> Derived:
@@ -130,6 +134,7 @@ def derive(
         into: a new dataset for the result; None creates the next version of the parent's dataset. A split always
             creates new datasets.
         latest: number of the newest version that the caller has seen.
+        others: further versions whose rows the operation was made from.
         dry_run: whether only to count.
         within: called in the transaction that stores the versions, before anything is locked, with a function that
             stores them. If it raises, nothing is stored.
@@ -143,7 +148,7 @@ def derive(
         detail = f"{parent.dataset.slug} is shared with your team to be read. Make a new dataset of it, with a name."
         raise Problem(403, "Not allowed", detail, code="shared_dataset")
     _require_latest(parent.dataset, latest)
-    targets = _targets(team, parent, operation, into)
+    targets = _targets(team, parent, operation, into, others)
     for target in targets:
         if target.into is not None:
             require_free(team, slug_for(target.into.name, target.into.slug))
@@ -161,7 +166,7 @@ def derive(
 
 
 def _targets(
-    team: Team, parent: DatasetVersion, operation: AnyOperation | KeepRows | NotedEdit | AddRows, into: Into | None
+    team: Team, parent: DatasetVersion, operation: Operation, into: Into | None, others: Sequence[DatasetVersion]
 ) -> list[_Target]:
     counts = Counts()
     match operation:
@@ -189,6 +194,11 @@ def _targets(
         case AddRows():
             checked = tables.check_rows(operation.rows)
             return [_edit(parent, checked, operation.arguments, into, counts)]
+        case MadeRows():
+            made = [tables.checked_row(index, row) for index, row in enumerate(operation.rows)]
+            columns = _columns_of(*([{"name": n, "type": json_type(v)} for n, v in row.data.items()] for row in made))
+            found = tables.made(parent.path, made, counts)
+            return [_Target(into, found, counts, columns, operation.arguments, others)]
         case MergeVersions():
             return [_merge(team, parent, operation, into, counts)]
 
@@ -284,7 +294,7 @@ def _store_all(
     team: Team,
     parent: DatasetVersion,
     actor: Actor,
-    operation: AnyOperation | KeepRows | NotedEdit | AddRows,
+    operation: Operation,
     written: list[_Written],
     latest: int | None,
     within: Within,

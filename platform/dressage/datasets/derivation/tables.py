@@ -66,7 +66,7 @@ def check_rows(rows: Sequence[tuple[str, dict[str, Any]]]) -> CheckedEdit:
     """An edit that adds rows with the given ids. Raises EditError."""
     checked = CheckedEdit()
     for index, (row_id, data) in enumerate(rows):
-        checked.added.append((row_id, _checked_row(index, data)))
+        checked.added.append((row_id, checked_row(index, data)))
     return checked
 
 
@@ -81,7 +81,7 @@ def check_edit(edit: EditRows) -> CheckedEdit:
         if change.op == "remove":
             checked.removed.add(str(change.id))
             continue
-        row = _checked_row(index, _data_of(index, change))
+        row = checked_row(index, _data_of(index, change))
         if change.op == "change":
             checked.changed[str(change.id)] = row
         else:
@@ -98,7 +98,8 @@ def _data_of(index: int, change: RowChange) -> Any:
         raise EditError(index, str(error)) from error
 
 
-def _checked_row(index: int, data: Any) -> Row:
+def checked_row(index: int, data: Any) -> Row:
+    """A row that may be stored. Raises EditError with its index."""
     try:
         row = check_row(data)
         check(row.data, MAX_DEPTH)
@@ -166,6 +167,14 @@ def _appended(edit: CheckedEdit, own_ids: Sequence[str], present: set[str]) -> p
         taken.add(row_id)
         records.append(record_of(row, row_id))
     return pa.Table.from_pylist(records, schema=storage.SCHEMA)
+
+
+def made(path: Path, rows: Sequence[Row], counts: Counts) -> Iterator[pa.Table]:
+    """Only the given rows, each once."""
+    counts.before = counts.removed = sum(table.num_rows for table in storage.tables(path))
+    unique = {row_ids.content_id(row.data): row for row in rows}
+    counts.added = counts.after = len(unique)
+    yield pa.Table.from_pylist([record_of(row, row_id) for row_id, row in unique.items()], schema=storage.SCHEMA)
 
 
 def filtered(path: Path, query: RowQuery, noted: np.ndarray | None, counts: Counts) -> Iterator[pa.Table]:

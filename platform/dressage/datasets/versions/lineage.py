@@ -19,7 +19,7 @@ class OperationCounts(TypedDict):
 class VersionOperation(TypedDict):
     """How a version was created."""
 
-    name: Literal["upload", "import", "edit", "filter", "split", "merge", "integers", "synthesis"]
+    name: Literal["upload", "import", "edit", "filter", "split", "merge", "integers", "synthesis", "rollouts"]
     arguments: dict[str, Any]
     """The arguments of the request; for an edit only the ids of the rows."""
     counts: OperationCounts

@@ -6,15 +6,25 @@ from typing import Any
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
+from rest_framework import status
 from rest_framework.response import Response
 
+from dressage.common.api.idempotency import idempotent
 from dressage.common.api.paging import LIMIT
-from dressage.common.api.permissions import has_scopes
+from dressage.common.api.permissions import IsEditor, has_scopes
 from dressage.common.api.problems import Problem, invalid, not_found
 from dressage.common.api.query import Choice, Query, Text
-from dressage.common.scopes import Noun
+from dressage.common.scopes import Noun, Scope
+from dressage.datasets.derivation.services import Into
+from dressage.datasets.views.serializers import DerivedSerializer
+from dressage.monitoring.rollout_dataset import RolloutChoice, make_dataset
 from dressage.monitoring.rollout_filters import FILTERS, REASON_SCOPES, chosen
-from dressage.monitoring.serializers import GroupPageSerializer, KeptSerializer, RolloutTokensSerializer
+from dressage.monitoring.serializers import (
+    GroupPageSerializer,
+    KeptSerializer,
+    RolloutDatasetSerializer,
+    RolloutTokensSerializer,
+)
 from dressage.runs.facts.selectors import plain_run
 from dressage.runs.models import Run
 from dressage.teams.api import ApiView, TeamRequest
@@ -89,6 +99,33 @@ class ExportView(ApiView):
             content_type=CONTENT_TYPES[kind],
             headers={"Content-Disposition": f'attachment; filename="{run.id}-rollouts.{kind}"'},
         )
+
+
+class RolloutDatasetView(ApiView):
+    noun = Noun.DATASETS
+    roles = {"POST": IsEditor}
+    problem_statuses = {"POST": (409, 413, 429, 503)}
+
+    @extend_schema(
+        operation_id="createRolloutDataset",
+        tags=["datasets"],
+        request=RolloutDatasetSerializer,
+        responses={200: DerivedSerializer, 201: DerivedSerializer},
+    )
+    @idempotent
+    def post(self, request: TeamRequest, run_id: str) -> Response:
+        """Make a dataset of the run's stored rollouts: its best answers, or pairs of a better and a worse one.
+
+        Needs the scope `runs:read` as well. `dry_run` only counts and creates nothing.
+        """
+        if not has_scopes(request, Scope.RUNS_READ):
+            raise Problem(403, "Not allowed", "This needs a token with the scope runs:read.", code="missing_scope")
+        run = plain_run(request.team, run_id, with_spec=True)
+        fields = dict(self.body(RolloutDatasetSerializer))
+        into, dry_run = Into(**fields.pop("into")), fields.pop("dry_run")
+        made = make_dataset(run, request.actor, RolloutChoice(**fields), into, dry_run=dry_run)
+        code = status.HTTP_200_OK if dry_run else status.HTTP_201_CREATED
+        return Response(DerivedSerializer(made).data, status=code)
 
 
 class RolloutTokensView(ApiView):

@@ -75,7 +75,8 @@ def bundle_parts(team: Team, spec: RunSpec, trained: RewardVersion | None) -> di
     """``{reward, judges, reward_models, shadow}`` of a bundle, with the keys of judges: only for the link.
 
     Empty for a run that learns from rows. ``judges`` and ``reward_models`` are the union over all versions, plus the
-    judge that proposes rubric items. ``shadow`` holds versions by reference. Raises a 422 problem for a version that is gone.
+    judge that proposes rubric items. ``shadow`` holds versions by reference. Raises a 422 problem for a version that is
+    gone.
     """
     if spec.examples is not None:
         return {}
