@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import torch
+from torch import Tensor
 
 from trainer_core.episodes import Group, Trajectory
 from trainer_core.spec import RunSpec
@@ -16,6 +17,7 @@ from trainer_core.update.gradients import keep_in_step, poisoned
 from trainer_core.update.hybrid.routing import RouteWatch
 from trainer_core.update.model.noise import noisy_embeddings
 from trainer_core.update.model.policy import score
+from trainer_core.update.objective.pairs import add_held_out_pairs, pair_share
 from trainer_core.update.objective.taught import add_held_out, taught_share
 from trainer_core.update.packed.packing import Packing, TokenBatch, pack, trains
 from trainer_core.update.packed.sharding import group_parts, whole_shards
@@ -76,14 +78,14 @@ class ExampleGradients:
     def accumulate(self, spec: RunSpec, step: int, part: ExampleBatch, totals: Totals) -> None:
         """Add the gradient of one minibatch, one micro-batch at a time."""
         balancer, objective = self._parts.balancer, spec.examples
-        strength = objective.noise if isinstance(objective, Supervised) else 0.0
-        for batch in part.batches:
+        for batch, reference in zip(part.batches, self._references(part, spec), strict=True):
             self._between()
             watch = None if balancer is None else RouteWatch()
-            noise = noisy_embeddings(self._parts.model, batch, part.mine, strength, seed=spec.schedule.seed, step=step)
-            with noise:
-                logprobs, _ = score(self._parts.engine.forward, batch, watch)
-            loss = taught_share(batch, logprobs, part.sources, part.tokens, totals)
+            logprobs = self._scored(spec, step, part, batch, watch)
+            if isinstance(objective, Preference):
+                loss = pair_share(objective, batch, logprobs, reference, part.units, totals)
+            else:
+                loss = taught_share(batch, logprobs, part.sources, part.tokens, totals)
             totals.add_share("actor/loss", loss.detach())
             if balancer is not None and watch is not None:
                 loss = loss + balancer.observe(watch, batch, part.tokens, totals)
@@ -101,10 +103,37 @@ class ExampleGradients:
         if not units:
             return
         part = self._prepare(units)
-        for batch in part.batches:
+        objective = spec.examples
+        for batch, reference in zip(part.batches, self._references(part, spec), strict=True):
             self._between()
             logprobs, _ = score(self._parts.engine.forward, batch)
-            add_held_out(totals, batch, logprobs, part.sources)
+            if isinstance(objective, Preference):
+                add_held_out_pairs(totals, objective, batch, logprobs, reference, part.sources)
+            else:
+                add_held_out(totals, batch, logprobs, part.sources)
+
+    def _scored(
+        self, spec: RunSpec, step: int, part: ExampleBatch, batch: TokenBatch, watch: RouteWatch | None
+    ) -> Tensor:
+        """Log-probabilities of a micro-batch's targets, [M] with gradient, under the noise of training."""
+        strength = spec.examples.noise if isinstance(spec.examples, Supervised) else 0.0
+        noise = noisy_embeddings(self._parts.model, batch, part.mine, strength, seed=spec.schedule.seed, step=step)
+        with noise:
+            return score(self._parts.engine.forward, batch, watch)[0]
+
+    def _references(self, part: ExampleBatch, spec: RunSpec) -> list[Tensor | None]:
+        """Log-probabilities of each micro-batch's targets under the reference policy, [M]; None if none is needed.
+
+        All micro-batches are scored before the first backward pass, as the policy's engine may be what scores them.
+        """
+        policy = self._parts.reference
+        if not isinstance(spec.examples, Preference) or not spec.examples.has_reference or policy is None:
+            return [None] * len(part.batches)
+        found: list[Tensor | None] = []
+        for batch in part.batches:
+            self._between()
+            found.append(policy.score(batch))
+        return found
 
     def _prepare(self, units: Sequence[Group]) -> ExampleBatch:
         """Pack this rank's examples or pairs of a minibatch. All ranks get the same number of micro-batches."""

@@ -91,7 +91,7 @@ class Learner:
             init_method: such as ``tcp://127.0.0.1:<port>``; needed with more than one rank.
             device: the device of the policy.
             teacher: folder of the policy that ``spec.distillation`` names.
-            reference: folder of the reference policy that ``spec.kl`` names; None for ``model_dir``.
+            reference: folder of the reference policy, of ``spec.kl`` or of a preference loss; None for ``model_dir``.
             between: called before each micro-batch, and between the policy's layers.
 
         Raises:

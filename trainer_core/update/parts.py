@@ -11,6 +11,7 @@ from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.corrections import RouterShiftWeighting
 from trainer_core.spec.methods.critic import HeadCritic, SeparateCritic
 from trainer_core.spec.methods.entropy import AdaptiveEntropyBonus
+from trainer_core.spec.objective import Preference
 from trainer_core.support.context_parallel import of_context
 from trainer_core.update import capabilities
 from trainer_core.update.auxiliary.bare import BareBackbone
@@ -45,6 +46,11 @@ def require_shared_context(config: Mapping[str, Any], ranks: int) -> None:
 def _placement(spec: RunSpec, world_size: int, device: torch.device) -> ShardedWeights | None:
     """Shards if ZeRO stage 3 splits the weights anyway; None if every rank holds all of them."""
     return ShardedWeights(device) if spec.parallelism.zero_stage == 3 and world_size > 1 else None
+
+
+def _compares(spec: RunSpec) -> bool:
+    """Whether the loss is measured from a reference policy."""
+    return spec.kl.coefficient > 0 or (isinstance(spec.examples, Preference) and spec.examples.has_reference)
 
 
 class LearnerModels:
@@ -95,13 +101,15 @@ class LearnerModels:
         separate = isinstance(spec.critic, SeparateCritic)
         self.critic = SeparateValue(base, spec, world_size, device) if separate else None
         self.reference: FrozenPolicy | BareBackbone | None = None
-        if spec.kl.coefficient > 0 and self.adapter is not None and reference is None:
+        if _compares(spec) and self.adapter is not None and reference is None:
             self.reference = BareBackbone(self.engine.forward, self.adapter)
-        elif spec.kl.coefficient > 0:
+        elif _compares(spec):
             # A reference that is reset takes over whole weights.
             shared = place if spec.kl.reset_steps is None else None
             copy = FrozenPolicy(reference or base, device, flows.alone, self.dtype, placement=shared)
-            self._require_alike(copy, spec.kl.reference, context)
+            # Without a KL penalty it is the policy that the run starts from.
+            named = spec.kl.reference if spec.examples is None else (reference or base).name
+            self._require_alike(copy, named, context)
             self.reference = copy
         self.proximal = ProximalPolicy(spec.proximal, base, device, flows.alone, self.dtype)
         self.teacher = None
@@ -162,6 +170,8 @@ class LearnerModels:
         """Update what is due on a schedule, before a step's first forward pass. Repeating it changes nothing."""
         if spec.kl.coefficient > 0 and self.reference is None:
             raise ValueError("kl.coefficient is above 0 but the learner was started without a reference policy")
+        if _compares(spec) and self.reference is None:
+            raise ValueError("the preference loss needs a reference policy but the learner was started without one")
         every = spec.kl.reset_steps
         if isinstance(self.reference, FrozenPolicy) and every is not None and step > 1 and (step - 1) % every == 0:
             self.reference.blend(self.weights())

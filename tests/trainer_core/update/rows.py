@@ -78,6 +78,17 @@ def make_pairs(seed: int, count: int = 6, longest: int = 40, *, common: int = 0)
     return found
 
 
+def make_neighbour(policy_dir: Path, folder: Path) -> Path:
+    """Another policy of the same vocabulary, not far from the first."""
+    model = AutoModelForCausalLM.from_pretrained(policy_dir)
+    generator = torch.Generator().manual_seed(5)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight += 0.02 * torch.randn(weight.shape, generator=generator)
+    model.save_pretrained(folder)
+    return folder
+
+
 class Padded:
     """A plain model in float64 that reads sequences padded to one length, without packing."""
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.support.about import LEARNING
 from tests.trainer_core.update.making import make_groups, make_spec
 from tests.trainer_core.update.rows import Padded, furthest, group, made, make_examples, packed_gradients, rows_spec
 from trainer_core.episodes import Group, Trajectory
@@ -272,6 +273,7 @@ def test_formats_make_the_same_update(policy_dir: Path, parts: dict[str, object]
     assert max(float(np.abs(weights[name] - one).max()) for name, one in found.items()) < 1e-6
 
 
+@pytest.mark.expensive(4, "loads peft, and builds a learner with an adapter", about=LEARNING)
 def test_an_adapter_alone_learns(policy_dir: Path) -> None:
     spec = rows_spec(SFT, policy={"base": "tiny", "adapter": {"type": "lora", "rank": 4}})
     learner = Learner(policy_dir, spec)

@@ -1,5 +1,6 @@
 """Packing: no padding, shared prompts, and the same numbers as one sequence at a time."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from trainer_core.episodes import Trajectory
 from trainer_core.update.model.policy import load_policy, score
 from trainer_core.update.packed.packing import Packing, TokenBatch, pack
 from trainer_core.update.packed.segments import Segment, build_layout
+from trainer_core.update.packed.sharding import packed_tokens, whole_shards
 
 
 def all_trajectories(seed: int, **sizes: int) -> list[Trajectory]:
@@ -159,3 +161,40 @@ def test_refusals() -> None:
     with pytest.raises(ValueError, match="exactly once"):
         build_layout([Segment(0, 3), Segment(2, 4)])
     assert pack([], 64) == []
+
+
+@pytest.mark.parametrize("how", [{}, {"share_prompts": False}, {"alone": True}, {"exact": True}])
+def test_sets_that_must_not_be_split_are_each_in_one_micro_batch(how: dict[str, bool]) -> None:
+    trajectories = all_trajectories(3, groups=6, samples=2)
+    together = [range(first, first + 2) for first in range(0, 12, 2)]
+    batches = pack(trajectories, Packing(120, **how), together)
+    assert len(batches) == 6 if "alone" in how else 1 < len(batches) < 6
+    homes = [set(batch.sequence.tolist()) for batch in batches]
+    assert sorted(index for home in homes for index in home) == list(range(12)), "each is packed once"
+    assert all(sum(index in home for index in pair) in (0, 2) for home in homes for pair in together)
+    assert all(batch.num_tokens <= 120 for batch in batches)
+    shared = sum(len(one.prompt_ids) for one in trajectories[::2])
+    whole = sum(len(one.prompt_ids) + one.length - 1 for one in trajectories)
+    assert whole - sum(batch.num_tokens for batch in batches) == (
+        0 if how.keys() & {"share_prompts", "alone"} else shared
+    )
+
+
+def test_a_set_shares_a_prompt_with_no_other_and_only_an_equal_one() -> None:
+    one, other, third = all_trajectories(3, groups=3, samples=1)
+    twin = replace(third, prompt_ids=one.prompt_ids)
+    apart = pack([one, twin], 1000, [[0], [1]])[0]
+    assert apart.num_tokens == sum(len(t.prompt_ids) + t.length - 1 for t in (one, twin))
+    mixed = pack([one, other], 1000, [[0, 1]])[0]
+    assert mixed.num_tokens == sum(len(t.prompt_ids) + t.length - 1 for t in (one, other))
+    with pytest.raises(ValueError, match=f"trajectories {one.trajectory_id}, {twin.trajectory_id} have"):
+        pack([one, twin], max(one.length, twin.length) + len(one.prompt_ids), [[0, 1]])
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_whole_groups_are_distributed_evenly(ranks: int) -> None:
+    groups = make_groups(4, groups=9, samples=2)
+    found = whole_shards(groups, ranks)
+    assert sorted(group.group_id for part in found for group in part) == sorted(group.group_id for group in groups)
+    loads = [packed_tokens([one for group in part for one in group.trajectories]) for part in found]
+    assert max(loads) - min(loads) <= max(packed_tokens(group.trajectories) for group in groups)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.support.about import RANKS
-from tests.trainer_core.update.rows import make_examples, rows_spec
+from tests.trainer_core.update.rows import make_examples, make_neighbour, make_pairs, rows_spec
 from trainer_core.spec import RunSpec
 from trainer_core.starter.architectures import make_tiny
 from trainer_core.update.learner import Learner
@@ -35,9 +35,10 @@ def specs(objective: dict[str, Any], cut: dict[str, Any], **parts: Any) -> tuple
     return rows_spec(objective, **parts), rows_spec(objective, **parts, parallelism=shared)
 
 
-def assert_alike(folder: Path, whole: RunSpec, shared: RunSpec, make: Any) -> None:
+def assert_alike(folder: Path, whole: RunSpec, shared: RunSpec, make: Any, reference: Path | None = None) -> None:
     """Two steps and held-out rows of two ranks are those of one; the last step cannot feed both ranks."""
-    alone, group = Learner(folder, whole), LearnerGroup(folder, shared)
+    alone = Learner(folder, whole, reference=reference)
+    group = LearnerGroup(folder, shared, reference=reference)
     try:
         for step, count in ((1, 9), (2, 1)):
             expected = alone.update(make(step, count), whole, step)
@@ -59,6 +60,30 @@ def assert_alike(folder: Path, whole: RunSpec, shared: RunSpec, make: Any) -> No
 def test_two_ranks_learn_examples_as_one(policy_dir: Path, cut: str) -> None:
     whole, shared = specs({"type": "sft", "noise": 5.0}, CUTS[cut])
     assert_alike(policy_dir, whole, shared, make_examples)
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_two_ranks_learn_pairs_as_one(policy_dir: Path, tmp_path: Path, cut: str) -> None:
+    objective = {"type": "preference", "loss": {"type": "dpo", "beta": 0.3}, "sft_coefficient": 0.2}
+    whole, shared = specs(objective, CUTS[cut])
+    assert_alike(policy_dir, whole, shared, make_pairs, make_neighbour(policy_dir, tmp_path))
+
+
+def test_two_ranks_compare_an_adapter_with_its_base_as_one(policy_dir: Path) -> None:
+    objective = {"type": "preference", "loss": {"type": "ipo"}}
+    adapted = {"base": "tiny", "adapter": {"type": "lora", "rank": 4}}
+    whole, shared = specs(objective, {"zero_stage": 3}, policy=adapted)
+    alone, group = Learner(policy_dir, whole), LearnerGroup(policy_dir, shared)
+    try:
+        for step in (1, 2):
+            expected, found = (
+                {key: value for key, value in told.items() if step > 1 or key != "preference/accuracy"}
+                for told in (alone.update(make_pairs(step), whole, step), group.update(make_pairs(step), shared, step))
+            )
+            # At first, rounding decides the order of equal rewards.
+            assert found == pytest.approx(expected, rel=2e-4, abs=1e-6)
+    finally:
+        group.close()
 
 
 def test_two_ranks_balance_experts_as_one(tmp_path: Path) -> None:

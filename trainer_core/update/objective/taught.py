@@ -29,15 +29,12 @@ def taught_share(batch: TokenBatch, logprobs: Tensor, sources: Sequence[str], to
     return values.sum() / tokens
 
 
-def add_held_out(
-    totals: Totals, batch: TokenBatch, logprobs: Tensor, sources: Sequence[str], *, quarters: bool = True
-) -> None:
-    """Add the loss of a micro-batch of held-out rows by source and, with ``quarters``, by part of the example."""
+def add_held_out(totals: Totals, batch: TokenBatch, logprobs: Tensor, sources: Sequence[str]) -> None:
+    """Add the loss of a micro-batch of held-out examples by source, and by source and quarter of the example."""
     values = negative_log_likelihood(logprobs, batch.mask)
     names = [f"eval/{source}/loss" for source in sources]
     _add_means(totals, batch, values, names)
-    if quarters:
-        _add_means(totals, batch, values, names, parts=QUARTERS)
+    _add_means(totals, batch, values, names, parts=QUARTERS)
 
 
 def _add_means(
