@@ -148,6 +148,59 @@ def test_tokens_that_a_pair_has_in_common_count_on_both_sides(
     assert furthest(packed_gradients(learner, groups, spec), policy.gradients(expected["actor/loss"])) < 1e-5
 
 
+def test_odd_pairs(policy_dir: Path, policy: Padded, reference: Padded, reference_dir: Path) -> None:
+    """Completions of one token, equal ones, one that begins the other, and one with forced tokens."""
+    rng, cut = np.random.default_rng(12), {"max_tokens_per_microbatch": 400}
+    spec = preferring("dpo", 0.3, parallelism=cut)
+    long = rng.integers(0, 64, 100)
+    forced = np.arange(100) % 3 == 0
+    sides = [(long[:1], long[1:2]), (long, long), (long[:80], long), (long, long[:70]), (long[:5], long[:5])]
+    groups = make_pairs(12, len(sides))
+    for pair, both in zip(groups, sides, strict=True):
+        pair.trajectories = [
+            made(one.trajectory_id, one.prompt_ids, tokens, forced[: len(tokens)])
+            for one, tokens in zip(pair.trajectories, both, strict=True)
+        ]
+    objective: Any = spec.objective
+    losses = []
+    for pair in groups:
+        own, was = policy.logprobs(pair.trajectories), reference.logprobs(pair.trajectories)
+        taught = [torch.from_numpy(one.sampled) for one in pair.trajectories]
+        better, worse = ((o - w.detach())[kept].sum() for o, w, kept in zip(own, was, taught, strict=True))
+        right = torch.sigmoid(objective.loss.beta * (better - worse))
+        smoothing = objective.loss.label_smoothing
+        losses.append(-(1 - smoothing) * right.log() - smoothing * (1 - right).log() - 0.3 * own[0][taught[0]].mean())
+    expected = policy.gradients(torch.stack(losses).mean())
+    learner = Learner(policy_dir, spec, reference=reference_dir)
+    assert furthest(packed_gradients(learner, groups, spec), expected) < 1e-5
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [{"policy": {"base": "tiny", "dtype": "bfloat16"}}, {"precision": {"type": "half", "dtype": "bfloat16"}}],
+    ids=["narrow", "half"],
+)
+def test_policy_and_reference_round_alike(policy_dir: Path, parts: dict[str, Any]) -> None:
+    spec = preferring("dpo", **parts)
+    learner = Learner(policy_dir, spec)
+    assert learner.update(make_pairs(4), spec, 1)["preference/margin"] == pytest.approx(0.0, abs=1e-6)
+    assert learner.update(make_pairs(4), spec, 2)["preference/margin"] > 0.01
+
+
+def test_a_resumed_run_keeps_its_reference(policy_dir: Path, tmp_path: Path) -> None:
+    spec = preferring("dpo")
+    learner = Learner(policy_dir, spec)
+    learner.update(make_pairs(1), spec, 1)
+    learner.save(tmp_path / "saved")
+    expected = learner.update(make_pairs(2), spec, 2)
+    again = Learner(policy_dir, spec)
+    again.load(tmp_path / "saved")
+    assert again.update(make_pairs(2), spec, 2) == expected
+    assert again.version == learner.version == 2
+    for key, weight in learner.weights().items():
+        np.testing.assert_array_equal(again.weights()[key], weight)
+
+
 @pytest.mark.parametrize("name", ["dpo", "ipo"])
 def test_the_reference_is_the_policy_that_the_run_starts_from(policy_dir: Path, name: str) -> None:
     spec, groups = preferring(name), make_pairs(4)

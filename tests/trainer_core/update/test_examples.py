@@ -12,8 +12,11 @@ from tests.support.about import LEARNING
 from tests.trainer_core.update.making import make_groups, make_spec
 from tests.trainer_core.update.rows import Padded, furthest, group, made, make_examples, packed_gradients, rows_spec
 from trainer_core.episodes import Group, Trajectory
-from trainer_core.update.learner import Learner, NonFiniteUpdate
+from trainer_core.spec import RunSpec
+from trainer_core.update.examples import ExampleBatch
+from trainer_core.update.learner import Learner, NonFiniteUpdate, TornLearner
 from trainer_core.update.streaming import CannotStream
+from trainer_core.update.totals import Totals
 
 SFT = {"type": "sft"}
 
@@ -165,6 +168,38 @@ def test_a_loss_that_is_not_finite_changes_nothing(policy_dir: Path) -> None:
     assert learner.version == 0
     assert all(np.array_equal(weight, learner.weights()[name]) for name, weight in before.items())
     learner.update(make_examples(9), spec, 1)
+
+
+def test_a_later_update_that_is_not_finite_tears_the_learner(policy_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = rows_spec(SFT, schedule={"steps": 10, "prompts_per_step": 6, "updates_per_step": 2})
+    learner = Learner(policy_dir, spec)
+    accumulate, turns = learner._examples.accumulate, iter(range(2))
+
+    def broken(spec: RunSpec, step: int, part: ExampleBatch, totals: Totals) -> None:
+        if next(turns):
+            with torch.no_grad():
+                learner._parts.model.model.norm.weight.fill_(math.nan)
+        accumulate(spec, step, part, totals)
+
+    monkeypatch.setattr(learner._examples, "accumulate", broken)
+    with pytest.raises(NonFiniteUpdate, match="step 1, update 2 of 2"):
+        learner.update(make_examples(9), spec, 1)
+    for call in (learner.update, lambda groups, spec, _: learner.held_out(groups, spec)):
+        with pytest.raises(TornLearner, match="the update of step 1 failed half-way"):
+            call(make_examples(9), spec, 1)
+
+
+@pytest.mark.parametrize("taught", [[0], [11], [0, 11], [5, 6]])
+def test_odd_examples(policy_dir: Path, learner: Learner, taught: list[int]) -> None:
+    """Only some tokens teach, of completions as short as one token, one of which has an equal twin."""
+    rng, spec = np.random.default_rng(14), rows_spec(SFT)
+    sampled = np.isin(np.arange(12), taught)
+    twin = made("one", rng.integers(0, 64, 3), rng.integers(0, 64, 12), sampled)
+    short = made("short", rng.integers(0, 64, 1), rng.integers(0, 64, 1), np.ones(1, dtype=np.bool_))
+    groups = [group(str(n), "a", [one]) for n, one in enumerate([twin, short, replace(twin, trajectory_id="two")])]
+    padded = Padded(policy_dir)
+    expected = padded.gradients(mean_loss(padded, flat(groups)))
+    assert furthest(packed_gradients(learner, groups, spec), expected) < 1e-5
 
 
 def test_an_example_that_does_not_fit_is_named(learner: Learner) -> None:

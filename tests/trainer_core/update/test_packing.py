@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -164,7 +165,7 @@ def test_refusals() -> None:
 
 
 @pytest.mark.parametrize("how", [{}, {"share_prompts": False}, {"alone": True}, {"exact": True}])
-def test_sets_that_must_not_be_split_are_each_in_one_micro_batch(how: dict[str, bool]) -> None:
+def test_sets_that_must_not_be_split_are_each_in_one_micro_batch(how: dict[str, Any]) -> None:
     trajectories = all_trajectories(3, groups=6, samples=2)
     together = [range(first, first + 2) for first in range(0, 12, 2)]
     batches = pack(trajectories, Packing(120, **how), together)
