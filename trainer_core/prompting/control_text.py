@@ -31,10 +31,10 @@ class ControlText:
         """
         self._document = json.loads(tokenizer)
         added = [one for one in self._document.get("added_tokens") or () if one.get("content")]
-        self._tags = {one["content"] for one in added if one["content"] in thinking_tags}
-        found = {one["content"] for one in added if one.get("special")} | self._tags
+        self.tags = {one["content"] for one in added if one["content"] in thinking_tags}
+        found = {one["content"] for one in added if one.get("special")} | self.tags
         self.tokens = sorted(text for text in found if text.strip())
-        self._all, self._but_tags = _any_of(self.tokens), _any_of(set(self.tokens) - self._tags)
+        self._all, self._but_tags = _any_of(self.tokens), _any_of(set(self.tokens) - self.tags)
         # Unknown to the author of the rows.
         nonce = token_hex(8)
         self._sentinels = {text: f"\ue000{nonce}s{index}\ue001" for index, text in enumerate(self.tokens)}

@@ -147,25 +147,6 @@ class PolicyTokenizer:
         backend = self._sealing_backend if sealed else self._backend
         return [one.ids for one in backend.encode_batch_fast(list(texts), add_special_tokens=special)]
 
-    def end_of_turn(self, row: Mapping[str, Any], form: PromptFormat) -> tuple[str, tuple[int, ...]]:
-        """The end of the policy's turn after a presented row, as text and as further token ids.
-
-        The text is what the chat template writes behind the assistant's last message, up to the first end-of-sequence
-        token. If it writes none there: up to the first control token, and the policy's own end-of-sequence token
-        follows, since the engine stops at nothing else. A plain prompt has that token alone.
-        """
-        tail = ""
-        if "messages" in row:
-            said = {"role": "assistant", "content": _SAID}
-            whole = self.rendered({**row, "messages": [*row["messages"], said]}, form, begun=False)
-            tail = whole.rpartition(_SAID)[2] if _SAID in whole else ""
-        known = [self._backend.id_to_token(number) for number in self.eos]
-        for tokens, rest in ((known, ()), (self._control.tokens, self.eos[:1])):
-            ends = [tail.index(token) + len(token) for token in tokens if token and token in tail]
-            if ends:
-                return tail[: min(ends)], rest
-        return "", self.eos[:1]
-
     def control_rows(self, rows: Sequence[Mapping[str, Any]], chat: bool = False) -> dict[int, list[str]]:
         """Texts that look like control tokens, by the index of their row; see ``ControlText.find``."""
         found = {place: self._control.find(row, chat) for place, row in enumerate(rows)}
@@ -243,6 +224,11 @@ class PolicyTokenizer:
         """Hash of the policy's chat template; None if it has none."""
         text = read_template(self._folder)
         return None if text is None else template_sha256(text)
+
+    @property
+    def control(self) -> ControlText:
+        """Its control tokens."""
+        return self._control
 
     @cached_property
     def eos(self) -> tuple[int, ...]:

@@ -336,3 +336,36 @@ def test_pairs_that_cannot_teach(chatml: PolicyTokenizer) -> None:
     for wrong, why in (({"prompt": "dog", "chosen": "x"}, "no `rejected`"), ({**good, "chosen": []}, "not list")):
         with pytest.raises(StartError, match=f"Row 1 cannot be learned. .*{why}"):
             pairs(chatml, [good, wrong])
+
+
+CHANNELS = (
+    "{% for m in messages %}<|im_start|>{{ m['role'] }}"
+    "{% if m['role'] == 'assistant' %}<|channel|>final{% endif %}<|message|>{{ m['content'] }}<|im_end|>{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant{% endif %}"
+)
+
+
+def test_a_channel_that_the_policy_writes_before_its_answer_teaches(tmp_path: Path) -> None:
+    tokenizer = byte_level(control=("<|im_start|>", END, "<|channel|>", "<|message|>"))
+    write_folder(tmp_path, tokenizer, CHANNELS)
+    (tmp_path / "generation_config.json").write_text(json.dumps({"eos_token_id": tokenizer.token_to_id(END)}))
+    mine = PolicyTokenizer(tmp_path)
+    row = {"messages": chat("dog", "fox", "lazy"), "completion": "jumps"}
+    [[one]] = encoded(mine, [row]).examples
+    opened = "<|channel|>final<|message|>"
+    assert taught(mine, one) == f"{opened}fox{END}{opened}jumps{END}"
+    assert ids(one).count(mine.encode_tag("<|channel|>")[0]) == 2
+    parsed = PromptFormat(control_tokens="tokens")
+    [[one]] = encoded(mine, [{**row, "completion": f"{opened}jumps"}], parsed, learn="completion").examples
+    assert taught(mine, one) == f"{opened}jumps{END}"
+
+
+def test_an_empty_thinking_of_the_template_is_no_part_of_the_completion(tmp_path: Path) -> None:
+    """Such a template writes it before answers, and not in the prompt of a policy that thinks."""
+    thinks = CHATML.replace(
+        "m['content']", "('<think>\n\n</think>\n\n' if m['role'] == 'assistant' else '') + m['content']"
+    )
+    tokenizer = policy(tmp_path, thinks)
+    row = {"messages": chat("dog"), "completion": "<think>\nfox\n</think>\n\njumps"}
+    [[one]] = encoded(tokenizer, [row]).examples
+    assert tokenizer.text(ids(one)) == f"{tokenizer.prompt_text(row)}{row['completion']}{END}"

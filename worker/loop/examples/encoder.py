@@ -32,6 +32,7 @@ from trainer_core.spec.data.prompt_format import PLAIN, PromptFormat
 from trainer_core.spec.objective import Examples, Preference
 from worker.engine.tokenizer import PolicyTokenizer
 from worker.errors import StartError
+from worker.loop.examples.turns import AssistantTurn, Piece, earlier_turns, turn_of
 
 _BATCH = 1024
 """Rows whose texts are tokenised together."""
@@ -42,26 +43,15 @@ Tokens = tuple[NDArray[np.int32], NDArray[np.bool_], int]
 """All tokens, which of them teach, and how many are the prompt's."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A text, then tokens, which all teach or do not."""
-
-    text: str
-    teaches: bool
-    special: bool = False
-    """Whether the tokenizer adds its special tokens."""
-    then: tuple[int, ...] = ()
-
-
 @dataclass(slots=True)
 class _RowText:
     """A row as text."""
 
     number: int
     sealed: bool
-    head: list[_Piece]
+    head: list[Piece]
     """Pieces of the prompt."""
-    replies: list[list[_Piece]] = field(default_factory=list)
+    replies: list[list[Piece]] = field(default_factory=list)
 
 
 class ExampleEncoder:
@@ -73,7 +63,7 @@ class ExampleEncoder:
         self._objective = objective
         self._everything = not isinstance(objective, Preference) and objective.learn == "all"
         self._history = not isinstance(objective, Preference) and objective.learn == "assistant"
-        self._ends: dict[tuple[Any, ...], tuple[str, tuple[int, ...]]] = {}
+        self._known: dict[tuple[Any, ...], AssistantTurn] = {}
 
     def encode(self, rows: Sequence[Mapping[str, Any]], form: PromptFormat = PLAIN) -> Encoded:
         """The examples of rows, and an account of those that are left out, cut or split.
@@ -147,34 +137,38 @@ class ExampleEncoder:
         shown = present(masked, form)
         chat = "messages" in shown
         text = self._tokenizer.rendered(shown, form, begun=True) if chat else str(shown["prompt"])
-        end, then = self._end(shown, form)
-        if not (end or then):
+        turn = self._turn(shown, form)
+        if not (turn.end or turn.then):
             account.warn("unended", number)
+        if form.control_tokens == "tokens":
+            text = self._unended(text, turn) if plain else text
+            replies = [self._unended(reply, turn) for reply in replies]
         if plain:
-            text = self._unended(text, end, then) if form.control_tokens == "tokens" else text
-            return _RowText(number, sealed, [_Piece(text, True, special=True, then=then)], [[]])
-        head = [_Piece(text, self._everything, special=not chat)]
+            return _RowText(number, sealed, [Piece(text, True, special=True, then=turn.then)], [[]])
+        head = [Piece(text, self._everything, special=not chat)]
         if self._history and chat:
-            head = self._turns(number, shown, form, text, end, account) or head
+            pieces, warnings = earlier_turns(self._tokenizer, shown, form, text, turn)
+            head = pieces or head
+            for kind in warnings:
+                account.warn(kind, number)
         written = _RowText(number, sealed, head)
         for reply in replies:
             said = self._continued(number, text, reply, account)
-            if form.control_tokens == "tokens":
-                said = self._unended(said, end, then)
-            written.replies.append([_Piece(said, True), _Piece(end, True, then=then)])
+            said = said if said.startswith(turn.head) else f"{turn.head}{said}"
+            written.replies.append([Piece(said, True), Piece(turn.end, True, then=turn.then)])
         return written
 
-    def _end(self, shown: Mapping[str, Any], form: PromptFormat) -> tuple[str, tuple[int, ...]]:
-        """The end of the policy's turn; templates may let it depend on the roles before it, and on tools."""
+    def _turn(self, shown: Mapping[str, Any], form: PromptFormat) -> AssistantTurn:
+        """What is around a completion; templates may let it depend on the roles before it, and on tools."""
         roles = tuple(message["role"] for message in shown.get("messages", ()))
         key = (form, roles, bool(tools_of(shown)))
-        if key not in self._ends:
-            self._ends[key] = self._tokenizer.end_of_turn(shown, form)
-        return self._ends[key]
+        if key not in self._known:
+            self._known[key] = turn_of(self._tokenizer, shown, form)
+        return self._known[key]
 
-    def _unended(self, said: str, end: str, then: Sequence[int]) -> str:
-        """The completion without the end of the turn that a template has already written."""
-        for text in (end, *map(self._tokenizer.token_text, then)):
+    def _unended(self, said: str, turn: AssistantTurn) -> str:
+        """The text without the end of the turn that a template has already written."""
+        for text in (turn.end, *map(self._tokenizer.token_text, turn.then)):
             if text and said.rstrip().endswith(text.rstrip()):
                 return said.rstrip().removesuffix(text.rstrip())
         return said
@@ -192,38 +186,6 @@ class ExampleEncoder:
         rest = reply.lstrip().removeprefix(tags.start)
         return rest.removeprefix("\n") if prompt.endswith("\n") else rest
 
-    def _turns(
-        self, number: int, shown: Mapping[str, Any], form: PromptFormat, whole: str, end: str, account: Account
-    ) -> list[_Piece] | None:
-        """The prompt in pieces, of which the assistant's turns teach. None if none does.
-
-        The chat up to a turn must be the beginning of the whole. A template that leaves out the thinking of earlier
-        turns, for example, writes a prompt that the policy has never continued.
-        """
-        messages = shown["messages"]
-        places = [place for place, message in enumerate(messages) if message["role"] == "assistant"]
-        said = [place for place in places if not is_blank(messages[place]["content"])]
-        if len(said) < len(places):
-            account.warn("empty_turn", number)
-        pieces, at = [], 0
-        for place in said:
-            content = messages[place]["content"]
-            try:
-                before = self._tokenizer.rendered({**shown, "messages": messages[:place]}, form, begun=True)
-            except StartError:  # a template that refuses a chat without a user's message
-                before = None
-            found = (
-                None
-                if before is None or len(before) < at
-                else next((one for one in (content, content.strip()) if whole.startswith(f"{before}{one}{end}")), None)
-            )
-            if before is None or found is None:
-                account.warn("history", number)
-                return None
-            pieces += [_Piece(whole[at : len(before)], False), _Piece(found, True), _Piece(end, True)]
-            at = len(before) + len(found) + len(end)
-        return [*pieces, _Piece(whole[at:], False)] if pieces else None
-
     def _tokens(self, written: Sequence[_RowText]) -> list[list[Tokens]]:
         """The tokens of each row's sequences: one, or two of a pair."""
         ids = self._encoded(written)
@@ -233,7 +195,7 @@ class ExampleEncoder:
         ]
 
     def _joined(
-        self, pieces: Sequence[_Piece], head: int, sealed: bool, ids: Mapping[tuple[bool, bool, str], list[int]]
+        self, pieces: Sequence[Piece], head: int, sealed: bool, ids: Mapping[tuple[bool, bool, str], list[int]]
     ) -> Tokens:
         parts = [[*ids[sealed, piece.special, piece.text], *piece.then] for piece in pieces]
         teaches = np.repeat([piece.teaches for piece in pieces], [len(part) for part in parts])
