@@ -13,6 +13,7 @@ import { datasetSearch } from "@/entities/datasets/search";
 import { reportSearch } from "@/entities/reports/search";
 import { rewardSearch } from "@/entities/rewards/search";
 import { type BatchSearch, batchSearch } from "@/entities/runs/batch";
+import { type Objective, OBJECTIVES } from "@/entities/runs/objective";
 import { compareSearch, runSearch } from "@/entities/runs/search";
 import { sessionQuery } from "@/features/session/session";
 import { Shell } from "@/features/shell/Shell";
@@ -76,8 +77,12 @@ const RUN_STATES = [
 const runs = createRoute({
   getParentRoute: () => app,
   path: "/runs",
-  validateSearch: (search): { state?: RunState; q?: string } => ({
+  validateSearch: (search): { state?: RunState; objective?: Objective; q?: string } => ({
     state: oneOf(search.state, RUN_STATES),
+    objective: oneOf(
+      search.objective,
+      OBJECTIVES.map(one => one.type),
+    ),
     q: text(search.q),
   }),
   component: lazyRouteComponent(() => import("@/features/runs/list/RunsPage"), "RunsPage"),

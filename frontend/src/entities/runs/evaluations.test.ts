@@ -76,3 +76,20 @@ it("marks the best of the newest results, unless they are equal or neither direc
   expect(bestRun(of(SCORE, 0.4, 0.4))).toBeNull();
   expect(bestRun(of("eval/maths/response_length/mean", 10, 20))).toBeNull();
 });
+
+it("calls the lowest held-out loss the best, and has no row for its parts", () => {
+  const loss = "eval/chats/loss";
+  const metrics = [metric(loss, "Held-out loss"), metric("eval/chats/loss/last")];
+  const ran = (...values: number[]) => found({ [loss]: [values.map((_, at) => at), values] });
+  const [row, ...others] = evaluationRows(metrics, [ran(2, 1, 1.5), ran(1.25)]);
+  expect(others).toEqual([]);
+  expect(row).toMatchObject({ source: "chats", isMoreBetter: false });
+  expect(row?.runs[0]?.best).toMatchObject({ step: 1, value: 1 });
+  expect(row && bestRun(row)).toBe(1);
+});
+
+it("calls the highest accuracy of held-out pairs the best", () => {
+  const name = "eval/pairs/preference_accuracy";
+  const [row] = evaluationRows([metric(name)], [found({ [name]: [[1], [0.5]] }), found({ [name]: [[1], [0.75]] })]);
+  expect(row && bestRun(row)).toBe(1);
+});

@@ -22,7 +22,10 @@ export interface EvaluationRow {
   runs: ({ last: Measured; best: Measured } | null)[];
 }
 
-const RESULT = /^eval\/(.+?)\/(score\/mean|pass_rate|pass_at\/\d+\/mean|response_length\/mean)$/;
+const RESULT =
+  /^eval\/(.+?)\/(score\/mean|pass_rate|pass_at\/\d+\/mean|response_length\/mean|loss|preference_accuracy|preference_margin)$/;
+/** Kinds of which less is better, or of which neither is. */
+const IS_MORE_BETTER: Record<string, boolean | null> = { loss: false, "response_length/mean": null };
 
 const MOST_RESULTS = 2_000;
 
@@ -60,22 +63,24 @@ export function evaluationRows(metrics: MetricName[], found: (Metrics | undefine
   return [...passing, ...others].flatMap(({ name, title }) => {
     const [, source, kind] = RESULT.exec(name) ?? [];
     if (source === undefined || kind === undefined) return [];
-    const isMoreBetter = kind === "response_length/mean" ? null : true;
+    const isMoreBetter = kind in IS_MORE_BETTER ? (IS_MORE_BETTER[kind] ?? null) : true;
     const k = /^pass_at\/(\d+)/.exec(kind)?.[1];
-    const runs = found.map(one => results(one, name));
+    const runs = found.map(one => results(one, name, isMoreBetter === false));
     if (runs.every(run => run === null)) return [];
     return [{ metric: name, title: k ? title.replace("@k", `@${k}`) : title, source, isMoreBetter, runs }];
   });
 }
 
-function results(found: Metrics | undefined, name: string) {
+function results(found: Metrics | undefined, name: string, isLessBetter: boolean) {
   const series = found?.series[name];
   if (!series) return null;
   const at = (place: number) => measured(found, name, place);
   const places = series.mean.flatMap((value, place) => (value === null ? [] : [place]));
   const last = places.at(-1);
   if (last === undefined) return null;
-  const best = places.reduce((a, b) => ((series.mean[b] as number) > (series.mean[a] as number) ? b : a));
+  const sign = isLessBetter ? -1 : 1;
+  const valueAt = (place: number) => sign * (series.mean[place] as number);
+  const best = places.reduce((a, b) => (valueAt(b) > valueAt(a) ? b : a));
   return { last: at(last), best: at(best) };
 }
 
@@ -114,7 +119,8 @@ export function measuredText({ step, value, low, high }: Measured): string {
 
 /** Index of the best of the newest results; null if they do not differ, or if neither more nor less is better. */
 export function bestRun({ isMoreBetter, runs }: EvaluationRow): number | null {
-  const values = runs.map(run => run?.last.value ?? -Infinity);
+  const sign = isMoreBetter === false ? -1 : 1;
+  const values = runs.map(run => (run ? sign * run.last.value : -Infinity));
   const known = values.filter(Number.isFinite);
   if (isMoreBetter === null || new Set(known).size < 2) return null;
   return values.indexOf(Math.max(...known));

@@ -1,6 +1,6 @@
 import { expect, it, vi } from "vitest";
 import type { Metrics, Run } from "@/api/model";
-import { originOf, shifted, shiftQuery } from "./lineage";
+import { originOf, shifted, placesOf, shiftQuery } from "./lineage";
 
 const child = (step: number | null, continues: boolean) =>
   ({ parent: { run: "run_p", name: "parent", step, continues } }) as Run;
@@ -45,4 +45,11 @@ it("moves points and what was no number alike, and values not at all", () => {
     nan: [13],
   });
   expect(shifted(data, 0)).toBe(data);
+});
+
+it("finds the steps of a run by the metric that its objective reports", () => {
+  const one = (x: number[]) => ({ x, mean: x, min: x, max: x, raw_count: x.length, nan: [] });
+  expect(placesOf({ series: { "critic/score/mean": one([]), "sft/loss": one([1, 2]) } })).toEqual([1, 2]);
+  expect(placesOf({ series: { "preference/loss": one([3]) } })).toEqual([3]);
+  expect([placesOf(undefined), placesOf({ series: { "actor/lr": one([1]) } })]).toEqual([[], []]);
 });

@@ -4,8 +4,8 @@ import * as api from "@/api/client";
 import type { Metrics, MetricSeries, Run, XAxis } from "@/api/model";
 import { interpolate } from "@/lib/interpolate";
 
-/** A metric that every step has, to translate steps into seconds and tokens. */
-export const EVERY_STEP = "critic/score/mean";
+/** Metrics that translate steps into seconds and tokens: a run has one of them at every step. */
+export const EVERY_STEP = ["critic/score/mean", "sft/loss", "preference/loss"];
 const MOST_POINTS = 10_000;
 
 export interface Origin {
@@ -34,13 +34,19 @@ export const shiftQuery = (origin: Origin, x: XAxis) =>
       if (origin.continues && (x === "step" || x === "tokens")) return 0;
       if (x === "step" || origin.step === 0) return origin.step;
       const read = (axis: XAxis) =>
-        api.getMetrics(origin.run, { keys: EVERY_STEP, x: axis, max_points: MOST_POINTS }, { signal });
+        api.getMetrics(origin.run, { keys: EVERY_STEP.join(","), x: axis, max_points: MOST_POINTS }, { signal });
       const [steps, places] = await Promise.all([read("step"), read(x)]);
-      return interpolate(steps.series[EVERY_STEP]?.x ?? [], places.series[EVERY_STEP]?.x ?? [], origin.step);
+      return interpolate(placesOf(steps), placesOf(places), origin.step);
     },
     staleTime: Infinity, // what came before a checkpoint is over
     retry: false,
   });
+
+/** Where a run's steps are on the axis that its metrics were read on. */
+export function placesOf(found: Pick<Metrics, "series"> | undefined): number[] {
+  const metric = EVERY_STEP.find(name => (found?.series[name]?.x.length ?? 0) > 0);
+  return metric === undefined ? [] : (found?.series[metric]?.x ?? []);
+}
 
 /** The same points further along the axis. */
 export function shifted(data: Metrics, by: number): Metrics {

@@ -1,5 +1,6 @@
 /** What a run learns from, as its spec and its API document say it. */
 import type { Json, Run, Spec } from "@/api/model";
+import { RUN_TABS, type RunTab } from "./search";
 import { getIn } from "@/features/schema-form/pointer";
 
 export type Objective = "rl" | "sft" | "preference";
@@ -60,6 +61,19 @@ export function runObjective(run: Pick<Run, "objective" | "spec" | "effective_sp
 /** Whether a run samples completions and has rewards. */
 export function samples(run: Parameters<typeof runObjective>[0]): boolean {
   return runObjective(run) === "rl";
+}
+
+/** Tabs of a run's page that have a meaning for it. */
+export function tabsOf(run: Parameters<typeof runObjective>[0]): RunTab[] {
+  return RUN_TABS.filter(tab => tab !== "rollouts" || samples(run));
+}
+
+/** Metrics that runs report which sample nothing. */
+const OF_EXAMPLES = /^(actor\/(loss|grad_norm|lr)$|timing_s\/|perf\/|training\/|sft\/|examples\/|preference\/|eval\/)/;
+
+/** Whether a guard on this metric has anything to watch in a run without samples. */
+export function isOfExamples(metric: unknown): boolean {
+  return typeof metric === "string" && OF_EXAMPLES.test(metric);
 }
 
 export function wordsOf(objective: Objective): ObjectiveWords {

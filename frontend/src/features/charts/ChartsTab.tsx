@@ -5,7 +5,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Fragment, useCallback, useMemo } from "react";
 import type { Control, MetricName, Run, XAxis } from "@/api/model";
-import { EVERY_STEP, originOf } from "@/entities/runs/lineage";
+import { EVERY_STEP, originOf, placesOf } from "@/entities/runs/lineage";
+import { runObjective, samples } from "@/entities/runs/objective";
 import { controlsQuery, metricEntriesQuery, metricsQuery, type Window } from "@/entities/runs/queries";
 import type { RunSearch } from "@/entities/runs/search";
 import { EmptyState } from "@/ui/EmptyState";
@@ -17,7 +18,7 @@ import { isCostAxis } from "./axes";
 import { AnnotationLane } from "./AnnotationLane";
 import { ChartCard } from "./ChartCard";
 import { ChartPlace } from "./ChartPlace";
-import { CHARTS, chartKeys, type ChartSpec } from "./charts";
+import { CHARTS, chartKeys, type ChartSpec, expectedCharts } from "./charts";
 import { ChartsToolbar } from "./ChartsToolbar";
 import classes from "./charts.module.css";
 import { stepsOf } from "./gaps";
@@ -68,9 +69,10 @@ export function ChartsTab({ run }: { run: Run }) {
   const metrics = useQuery(metricsQuery(run.id, keys, window));
   const { find } = search;
   const wanted = (chart: ChartSpec) => !find?.trim() || isFound(chart, known, find.trim());
-  const drawn = CHARTS.filter(
-    chart => known.length === 0 || chart.lines(known).some(line => known.includes(line.key)),
-  ).filter(chart => !pins.includes(chart.id));
+  const reported = CHARTS.filter(chart => chart.lines(known).some(line => known.includes(line.key)));
+  const drawn = (known.length === 0 ? expectedCharts(runObjective(run)) : reported).filter(
+    chart => !pins.includes(chart.id),
+  );
   const visible = [...pinned, ...drawn].filter(wanted);
   // The charts on top need not wait for all others.
   const top = visible.slice(0, TOP).flatMap(chart => chart.lines(known).map(line => line.key));
@@ -89,7 +91,7 @@ export function ChartsTab({ run }: { run: Run }) {
   const ghost = useGhost(run, keys, window, search.parent !== "off");
   const controls = useQuery(controlsQuery(run.id)).data?.data ?? NO_CONTROLS;
   const marks = useControlMarks(run.id, controls, x);
-  const stepOf = useQuery({ ...metricsQuery(run.id, [EVERY_STEP], { x: "step" }), enabled: x !== "step" });
+  const stepOf = useQuery({ ...metricsQuery(run.id, EVERY_STEP, { x: "step" }), enabled: x !== "step" });
 
   useFreshCosts(run, x);
   const zoom = (next: [number, number] | null) => change({ from: tidy(next?.[0], x), to: tidy(next?.[1], x) });
@@ -99,14 +101,13 @@ export function ChartsTab({ run }: { run: Run }) {
     change({ hide: next.join(",") || undefined });
   };
   const pick = (at: number) => {
-    const axis = metrics.data?.series[EVERY_STEP]?.x ?? [];
-    const steps = stepOf.data?.series[EVERY_STEP]?.x ?? [];
-    const step = x === "step" ? at : interpolate(axis, steps, at);
+    const step = x === "step" ? at : interpolate(placesOf(metrics.data), placesOf(stepOf.data), at);
     if (step !== null && step > 0) {
       void navigate({ search: previous => ({ ...previous, tab: "rollouts", step: Math.round(step) }) });
     }
   };
   // What could not be read is not "No points yet".
+  const sampled = samples(run);
   const unread = [names, metrics].some(query => query.isError && query.data === undefined);
   const waiting = (run.state === "draft" || run.state === "queued") && names.isSuccess && known.length === 0;
   const sections = more.flatMap(({ heading, charts }) => {
@@ -122,7 +123,7 @@ export function ChartsTab({ run }: { run: Run }) {
     smoothing,
     range,
     onZoom: zoom,
-    onPick: pick,
+    onPick: sampled ? pick : undefined,
     syncKey: `run-${run.id}`,
     hidden,
     onHide: hide,
@@ -138,7 +139,7 @@ export function ChartsTab({ run }: { run: Run }) {
       <ChartsToolbar
         runs={[run]}
         search={search}
-        hint="Drag to zoom · click a point for its rollouts"
+        hint={sampled ? "Drag to zoom · click a point for its rollouts" : "Drag to zoom"}
         onChange={change}
       >
         <SavedViews search={search} pins={pins} onChange={change} />

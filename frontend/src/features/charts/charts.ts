@@ -1,50 +1,12 @@
 /** The charts of a run, most important first. */
-import type { LineStyle } from "./options";
+import type { Objective } from "@/entities/runs/objective";
+import { type ChartSpec, DASHES, lines, perSource } from "./chartSpec";
+import { PREFERENCE_CHARTS, SUPERVISED_CHARTS } from "./exampleCharts";
 
-export interface ChartSpec {
-  id: string;
-  title: string;
-  hint: string;
-  unit?: string;
-  log?: boolean;
-  /** Ends of the axis; null: as the values ask. */
-  range?: [number | null, number | null];
-  /** Heading of the chart's group. */
-  group?: string;
-  lines: (names: string[]) => LineStyle[];
-}
+export { type ChartSpec, DASHES } from "./chartSpec";
 
-export const DASHES: (number[] | undefined)[] = [undefined, [7, 4], [2, 3], [9, 3, 2, 3], [4, 2], [12, 4]];
-
-/** Fixed lines. The chart omits lines that the run does not report. */
-function lines(...styles: Omit<LineStyle, "dash">[]) {
-  return (): LineStyle[] => styles.map((style, index) => ({ dash: DASHES[index % DASHES.length], ...style }));
-}
-
-interface PerSource extends Pick<LineStyle, "rare" | "axis"> {
-  /** Place of the first line's colour and dashes. */
-  from?: number;
-  label?: (source: string) => string;
-}
-
-/** One line per source in names such as `train/pass_rate/add_sub`. */
-function perSource(names: string[], pattern: RegExp, options: PerSource = {}): LineStyle[] {
-  const { from = 0, label = source => source, ...style } = options;
-  return names
-    .flatMap(name => {
-      const source = pattern.exec(name)?.[1];
-      return source ? [{ key: name, source }] : [];
-    })
-    .map(({ key, source }, index) => ({
-      key,
-      label: label(source),
-      color: index + from,
-      dash: DASHES[(index + from) % DASHES.length],
-      ...style,
-    }));
-}
-
-export const CHARTS: ChartSpec[] = [
+/** Of runs that sample; and those that every run has. */
+const SAMPLING_CHARTS: ChartSpec[] = [
   {
     id: "reward",
     title: "Reward",
@@ -323,6 +285,15 @@ export const CHARTS: ChartSpec[] = [
 
 function bandLabel(band: string): string {
   return band === "untried" ? "never sampled" : `${band.replace("-", "–")} %`;
+}
+
+/** All charts. One is shown if the run reports a metric of it: no run reports those of all objectives. */
+export const CHARTS: ChartSpec[] = [...SUPERVISED_CHARTS, ...PREFERENCE_CHARTS, ...SAMPLING_CHARTS];
+
+/** Charts of a run that has not reported anything yet. */
+export function expectedCharts(objective: Objective): ChartSpec[] {
+  if (objective === "rl") return SAMPLING_CHARTS;
+  return objective === "sft" ? SUPERVISED_CHARTS : PREFERENCE_CHARTS;
 }
 
 /** Every metric that some chart draws, for one query. */

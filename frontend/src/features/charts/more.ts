@@ -10,6 +10,8 @@ const HEADINGS: Record<string, string> = {
   reward: "Reward",
   evaluation: "Evaluation",
   data: "Data and curriculum",
+  examples: "Examples",
+  preference: "Preferences",
   actor: "Policy and optimizer",
   critic: "Critic",
   judge: "Judges",

@@ -3,18 +3,18 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Control, XAxis } from "@/api/model";
 import { marked } from "@/features/controls/model";
-import { EVERY_STEP } from "@/entities/runs/lineage";
+import { EVERY_STEP, placesOf } from "@/entities/runs/lineage";
 import { metricsQuery } from "@/entities/runs/queries";
 import { interpolate } from "@/lib/interpolate";
 import { byChange, type ControlMark } from "./marks";
 
 export function useControlMarks(runId: string, controls: Control[], x: XAxis): ControlMark[] {
   const translate = x !== "step";
-  const bySteps = useQuery({ ...metricsQuery(runId, [EVERY_STEP], { x: "step" }), enabled: translate });
-  const byAxis = useQuery({ ...metricsQuery(runId, [EVERY_STEP], { x }), enabled: translate });
+  const bySteps = useQuery({ ...metricsQuery(runId, EVERY_STEP, { x: "step" }), enabled: translate });
+  const byAxis = useQuery({ ...metricsQuery(runId, EVERY_STEP, { x }), enabled: translate });
   return useMemo(() => {
-    const steps = bySteps.data?.series[EVERY_STEP]?.x ?? [];
-    const axis = byAxis.data?.series[EVERY_STEP]?.x ?? [];
+    const steps = placesOf(bySteps.data);
+    const axis = placesOf(byAxis.data);
     const place = (step: number) => (translate ? interpolate(steps, axis, step) : step);
     return byChange(marked(controls)).flatMap(change => {
       const begun = place(Math.min(...change.map(one => one.applied_step as number)));

@@ -2,6 +2,7 @@
 import { Accordion, Divider, Paper, Skeleton, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Control, Run, Spec, Target } from "@/api/model";
+import { samples } from "@/entities/runs/objective";
 import { controlsQuery, curriculumQuery, targetsQuery } from "@/entities/runs/queries";
 import { isLive, isStill } from "@/entities/runs/states";
 import { getIn } from "@/features/schema-form/pointer";
@@ -35,7 +36,7 @@ export function ControlRail({ run }: { run: Run }) {
           <Knobs run={run} enabled={operator} />
         </Paper>
       )}
-      {run.state !== "draft" && (
+      {run.state !== "draft" && samples(run) && (
         <Paper p="sm">
           <BatchForecast run={run} />
         </Paper>
@@ -70,7 +71,7 @@ function KnobList({ run, enabled, targets, controls }: KnobListProps) {
   const find = (path: string) => all.find(target => target.path === path);
   const budget = find("thinking.budget");
   const rate = find("optimizer.learning_rate");
-  const { data: curriculum, isPending } = useQuery(curriculumQuery(run.id));
+  const { data: curriculum, isPending } = useQuery({ ...curriculumQuery(run.id), enabled: samples(run) });
   const stage = `data.stages.${curriculum?.stage}.band`;
   const low = find(`${stage}.min_pass_rate`) ?? find("curriculum.min_pass_rate");
   const high = find(`${stage}.max_pass_rate`) ?? find("curriculum.max_pass_rate");

@@ -14,6 +14,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import * as api from "@/api/client";
 import type { Run } from "@/api/model";
+import { samples } from "@/entities/runs/objective";
 import { isAtWork, isLive, isStill } from "@/entities/runs/states";
 import { useCan } from "@/features/session/session";
 import { useConnectionLost } from "@/lib/connection";
@@ -199,7 +200,7 @@ export function Lifecycle({ run }: { run: Run }) {
           Release slot
         </Button>
       )}
-      {(isStill(run.state) || run.state === "failed") && (
+      {(isStill(run.state) || run.state === "failed") && samples(run) && (
         <Button
           {...common}
           variant="default"

@@ -15,6 +15,7 @@ const ENTROPY = {
   min: 0.05,
   for_steps: 2,
 };
+const SPIKE = { ...ENTROPY, name: "gradient spike", metric: "actor/grad_norm" };
 const finding = {
   guard: "entropy collapse",
   metric: "actor/entropy",
@@ -51,7 +52,7 @@ function answer(url: string, init: RequestInit): Response {
     };
     return json(200, { x: "step", series });
   }
-  if (url.includes("/spec/schema")) return json(200, { properties: { guards: { default: [ENTROPY] } } });
+  if (url.includes("/spec/schema")) return json(200, { properties: { guards: { default: [ENTROPY, SPIKE] } } });
   return json(200, { object: "list", data: [], has_more: false });
 }
 
@@ -81,10 +82,22 @@ it("mutes a guard by one control over all of them, and sends nothing before it i
   expect(sent[0]?.body).toMatchObject({ target: "guards", value: [{ ...ENTROPY, muted_until: 70 }] });
 });
 
+const strict = (guard: object) => ({ ...guard, action: "pause" });
+
 it("takes the guards of a preset", async () => {
   renderWith(<GuardsCard run={RUN} />);
   await userEvent.click(await screen.findByRole("radio", { name: "Strict" }));
   await userEvent.click(screen.getByTestId("apply-guards"));
   await waitFor(() => expect(sent).toHaveLength(1));
-  expect(sent[0]?.body).toMatchObject({ target: "guards", value: [{ ...ENTROPY, action: "pause" }] });
+  expect(sent[0]?.body).toMatchObject({ target: "guards", value: [ENTROPY, SPIKE].map(strict) });
+});
+
+it("offers a run without samples the guards that it reports the metrics of", async () => {
+  const spec = { objective: { type: "sft" }, guards: [] };
+  renderWith(<GuardsCard run={{ ...RUN, spec, effective_spec: spec }} />);
+  await userEvent.click(await screen.findByRole("radio", { name: "Strict" }));
+  await userEvent.click(screen.getByRole("button", { name: "Add a guard" }));
+  await userEvent.click(screen.getByTestId("apply-guards"));
+  await waitFor(() => expect(sent).toHaveLength(1));
+  expect(sent[0]?.body).toMatchObject({ target: "guards", value: [strict(SPIKE), { metric: "sft/loss" }] });
 });

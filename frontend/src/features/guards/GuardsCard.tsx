@@ -8,6 +8,8 @@ import { GUARDS } from "@/features/controls/labels";
 import { stagedFor } from "@/features/controls/model";
 import { NOW, whenOf } from "@/features/controls/schedule";
 import { useSteer } from "@/features/controls/useSteer";
+import { FIGURES } from "@/entities/runs/figures";
+import { isOfExamples, runObjective, samples } from "@/entities/runs/objective";
 import { controlsQuery, metricNamesQuery, specSchemaQuery } from "@/entities/runs/queries";
 import { isLive } from "@/entities/runs/states";
 import { getIn, same } from "@/features/schema-form/pointer";
@@ -35,7 +37,8 @@ export function GuardsCard({ run }: { run: Run }) {
   const staged = stagedFor(controls.data?.data ?? [], GUARDS);
   const now = guardsOf(staged ? staged.value : getIn(run.effective_spec ?? run.spec, [GUARDS]));
   const shown = draft ?? now;
-  const usual = guardsOf(getIn(schema.data as Json | undefined, ["properties", GUARDS, "default"]));
+  const all = guardsOf(getIn(schema.data as Json | undefined, ["properties", GUARDS, "default"]));
+  const usual = samples(run) ? all : all.filter(guard => isOfExamples(guard.metric));
   const presets: Record<string, Guard[]> = {
     off: [],
     watch: usual,
@@ -104,7 +107,7 @@ export function GuardsCard({ run }: { run: Run }) {
             size="compact-xs"
             variant="default"
             leftSection={<IconPlus size={12} />}
-            onClick={() => setDraft([...shown, NEW])}
+            onClick={() => setDraft([...shown, { ...NEW, metric: FIGURES[runObjective(run)].metric }])}
           >
             Add a guard
           </Button>

@@ -1,7 +1,7 @@
-/** Active runs with their reward, and queued runs with the reason. */
+/** Active runs with their main figure, and queued runs with the reason. */
 import { Group, Progress, Text } from "@mantine/core";
 import type { Run } from "@/api/model";
-import { RewardTrend } from "@/features/runs/parts/RewardTrend";
+import { FigureTrend } from "@/features/runs/parts/FigureTrend";
 import { HealthMark } from "@/ui/HealthMark";
 import { Part } from "./Part";
 import { percentOf } from "@/lib/format";
@@ -14,7 +14,7 @@ export function Running({ runs }: { runs: Run[] }) {
         <div key={run.id}>
           <Group justify="space-between" gap="xs" wrap="nowrap">
             <RunName run={run} />
-            <RewardTrend run={run} />
+            <FigureTrend run={run} />
           </Group>
           <HealthMark health={run.health} />
           <Progress

@@ -1,6 +1,9 @@
 /** Commands of ⌘K and the single keys, on every page. */
 import { createSpotlight } from "@mantine/spotlight";
 import { useMatch, useNavigate } from "@tanstack/react-router";
+import { useQuery } from "@tanstack/react-query";
+import { tabsOf } from "@/entities/runs/objective";
+import { runQuery } from "@/entities/runs/queries";
 import { RUN_TABS } from "@/entities/runs/search";
 import { humanize } from "@/lib/format";
 import { focusControls } from "./focus";
@@ -25,6 +28,7 @@ export function useOpenRun(): string | undefined {
 export function useCommands(): Command[] {
   const navigate = useNavigate();
   const runId = useOpenRun();
+  const run = useQuery({ ...runQuery(runId ?? ""), enabled: false }).data; // which its page loads
   const pages = NAV.map(({ to, label, key }) => ({
     keys: `g ${key}`,
     label: `Go to ${label.toLowerCase()}`,
@@ -36,7 +40,7 @@ export function useCommands(): Command[] {
     { keys: "/", label: "Search or jump to", run: search.open },
   ];
   if (runId === undefined) return everywhere;
-  const tabs = RUN_TABS.map((tab, index) => ({
+  const tabs = (run ? tabsOf(run) : RUN_TABS).map((tab, index) => ({
     keys: String(index + 1),
     label: `${humanize(tab)} of this run`,
     run: () =>

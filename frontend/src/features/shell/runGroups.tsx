@@ -11,8 +11,8 @@ import {
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { targetLabel } from "@/features/controls/labels";
+import { samples, tabsOf } from "@/entities/runs/objective";
 import { checkpointsQuery, metricEntriesQuery, runQuery, targetsQuery } from "@/entities/runs/queries";
-import { RUN_TABS } from "@/entities/runs/search";
 import { isLive } from "@/entities/runs/states";
 import { humanize } from "@/lib/format";
 import { focusControls } from "./focus";
@@ -30,22 +30,23 @@ export function useRunGroups(runId: string | undefined): SpotlightActionGroupDat
   if (runId === undefined || !run) return [];
   const open = (search: Record<string, unknown>) => void navigate({ to: "/runs/$runId", params: { runId }, search });
   const fork = (checkpoint?: string) => void navigate({ to: "/runs/new", search: { fork: runId, checkpoint } });
+  const tour = {
+    id: "tour",
+    label: "Tour of this page",
+    leftSection: <IconRoute size={16} />,
+    onClick: () => open({ tour: 1 }),
+  };
   return [
     {
       group: "This run",
       actions: [
-        ...RUN_TABS.map(tab => ({
+        ...tabsOf(run).map(tab => ({
           id: `tab-${tab}`,
           label: `${humanize(tab)} of ${run.name}`,
           leftSection: <IconLayoutNavbar size={16} />,
           onClick: () => open({ tab: tab === "charts" ? undefined : tab }),
         })),
-        {
-          id: "tour",
-          label: "Tour of this page",
-          leftSection: <IconRoute size={16} />,
-          onClick: () => open({ tour: 1 }),
-        },
+        ...(samples(run) ? [tour] : []),
         { id: "fork", label: `Fork ${run.name}`, leftSection: <IconGitFork size={16} />, onClick: () => fork() },
       ],
     },

@@ -3,9 +3,10 @@ import { Button, Checkbox, Group, NumberInput, Paper, Select, Stack, Table, Text
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { errorText } from "@/api/http";
-import type { Rollout } from "@/api/model";
+import type { Rollout, Run } from "@/api/model";
 import { MAX_MATCHED, MAX_PICKED } from "@/features/rewards/samples/samples";
 import { RewardCell } from "@/features/rollouts/RewardCell";
+import { samples } from "@/entities/runs/objective";
 import { rolloutsQuery, runsQuery } from "@/entities/runs/queries";
 import { toggled } from "@/lib/toggled";
 import { Loaded } from "@/ui/Loaded";
@@ -20,7 +21,8 @@ type Chosen = Extract<Samples, { kind: "run" }>;
 export function RunRollouts({ chosen, onChange }: { chosen: Chosen; onChange: (next: Chosen) => void }) {
   const runs = useQuery(runsQuery());
   const [step, setStep] = useState<number | undefined>(undefined);
-  const choices = (runs.data?.data ?? []).map(run => ({ value: run.id, label: `${run.name} · step ${run.step}` }));
+  const all: Run[] = runs.data?.data ?? [];
+  const choices = all.filter(samples).map(run => ({ value: run.id, label: `${run.name} · step ${run.step}` }));
   if (chosen.run !== null && runs.isSuccess && !choices.some(one => one.value === chosen.run)) {
     choices.unshift({ value: chosen.run, label: chosen.run });
   }

@@ -17,7 +17,7 @@ import { CodeTab } from "./CodeTab";
 import { CreatePanel } from "./CreatePanel";
 import classes from "./create.module.css";
 import { FieldSearch } from "./FieldSearch";
-import { schemaFor, withObjective } from "./objectiveSpec";
+import { schemaFor, withObjective } from "@/entities/runs/objectiveSpec";
 import { SectionNav, SpecSections } from "./SpecSections";
 import type { TextDraft } from "./textDraft";
 import { TextTab } from "./TextTab";

@@ -14,7 +14,7 @@ import { FirstRun } from "./FirstRun";
 import { type Answers, nameOfRun, presetFor, specOf, withSource } from "./firstRunSpec";
 import { NewRunForm } from "./NewRunForm";
 import { ObjectiveChoice } from "./ObjectiveChoice";
-import { completed } from "./objectiveSpec";
+import { completed } from "@/entities/runs/objectiveSpec";
 import { PresetPicker } from "./PresetPicker";
 
 export function NewRunPage() {

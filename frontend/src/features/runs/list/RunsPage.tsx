@@ -4,7 +4,8 @@ import { IconChartLine, IconPlus, IconRoute, IconSearch } from "@tabler/icons-re
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import type { RunState } from "@/api/model";
+import type { Run, RunState } from "@/api/model";
+import { type Objective, OBJECTIVES, runObjective, samples } from "@/entities/runs/objective";
 import { runsQuery } from "@/entities/runs/queries";
 import { useCan } from "@/features/session/session";
 import { useTeamStream } from "@/features/stream/useTeamStream";
@@ -28,8 +29,13 @@ const STATES: { value: string; label: string }[] = [
   { value: "cancelled", label: "Cancelled" },
 ];
 
+const KINDS = [
+  { value: "", label: "All objectives" },
+  ...OBJECTIVES.map(({ type, title }) => ({ value: type as string, label: title })),
+];
+
 export function RunsPage() {
-  const { state, q } = useSearch({ from: "/app/runs" });
+  const { state, q, objective } = useSearch({ from: "/app/runs" });
   const navigate = useNavigate({ from: "/runs" });
   const runs = useQuery(runsQuery(state));
   const [chosen, setChosen] = useState<string[]>([]);
@@ -38,7 +44,12 @@ export function RunsPage() {
   const editor = useCan("editor");
   const setState = (next: string | null) =>
     void navigate({ search: previous => ({ ...previous, state: (next || undefined) as RunState | undefined }) });
-  const found = (runs.data?.data ?? []).filter(run => !q || matches(q, [run.name, run.id, run.policy]));
+  const all: Run[] = runs.data?.data ?? [];
+  const found = all
+    .filter(run => !q || matches(q, [run.name, run.id, run.policy]))
+    .filter(run => !objective || runObjective(run) === objective);
+  // Choosing among one kind would be no choice.
+  const isMixed = objective !== undefined || !all.every(samples);
   const isEmpty = runs.isSuccess && runs.data.data.length === 0 && !state;
   return (
     <>
@@ -78,6 +89,21 @@ export function RunsPage() {
             hiddenFrom="md"
             w={{ base: "100%", xs: 160 }}
           />
+          {isMixed && (
+            <Select
+              size="xs"
+              aria-label="Objective"
+              data={KINDS}
+              value={objective ?? ""}
+              onChange={next =>
+                void navigate({
+                  search: previous => ({ ...previous, objective: (next || undefined) as Objective | undefined }),
+                })
+              }
+              allowDeselect={false}
+              w={{ base: "100%", xs: 160 }}
+            />
+          )}
           {stream === "lost" && (
             <Text size="xs" c="var(--c-warn)" role="status">
               Connection lost; reconnecting

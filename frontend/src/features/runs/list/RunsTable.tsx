@@ -1,16 +1,18 @@
-import { Anchor, Checkbox, Paper, Progress, Table, Text, VisuallyHidden } from "@mantine/core";
+import { Anchor, Checkbox, Group, Paper, Progress, Table, Text, VisuallyHidden } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import type { Run } from "@/api/model";
 import { MOST_COMPARED } from "@/entities/runs/search";
+import { samples } from "@/entities/runs/objective";
 import { isAtWork, isStill } from "@/entities/runs/states";
 import { dropTarget } from "@/lib/dropTarget";
 import { DASH, formatAgo, formatDuration, formatNumber, percentOf } from "@/lib/format";
 import { HealthMark } from "@/ui/HealthMark";
 import { StateBadge } from "@/ui/StateBadge";
 import { TableFrame } from "@/ui/TableFrame";
-import { RewardTrend } from "@/features/runs/parts/RewardTrend";
+import { ObjectiveLabel } from "@/features/runs/parts/ObjectiveLabel";
+import { FigureTrend } from "@/features/runs/parts/FigureTrend";
 import classes from "./list.module.css";
 
 /** Type of what is dragged, so that nothing else is taken for a run. */
@@ -37,7 +39,7 @@ export function RunsTable({ runs, chosen, onChoose }: Props) {
             <Table.Th>Run</Table.Th>
             <Table.Th>State</Table.Th>
             <Table.Th w={190}>Progress</Table.Th>
-            <Table.Th>Reward</Table.Th>
+            <Table.Th>{runs.every(samples) ? "Reward" : "Result"}</Table.Th>
             <Table.Th ta="right">Held-out</Table.Th>
             <Table.Th ta="right">Time left</Table.Th>
             <Table.Th>Policy</Table.Th>
@@ -62,7 +64,7 @@ export function RunsTable({ runs, chosen, onChoose }: Props) {
                 <RunProgress run={run} />
               </Table.Td>
               <Table.Td>
-                <RewardTrend run={run} />
+                <FigureTrend run={run} />
               </Table.Td>
               <Table.Td ta="right">{formatNumber(run.summary.eval, 3)}</Table.Td>
               <Table.Td ta="right">{left(run)}</Table.Td>
@@ -125,7 +127,7 @@ function RunCards({ runs, chosen, onChoose }: Props) {
           <HealthMark health={run.health} />
           <RunProgress run={run} />
           <div className={classes.cardFoot}>
-            <RewardTrend run={run} />
+            <FigureTrend run={run} />
             <Text size="xs" c="dimmed" className="num">
               {left(run) === DASH ? formatAgo(run.created_at) : `${left(run)} left`}
             </Text>
@@ -153,18 +155,12 @@ function Choice({ run, chosen, onChoose }: Omit<Props, "runs"> & { run: Run }) {
 
 function RunLink({ run }: { run: Run }) {
   return (
-    <Anchor
-      component={Link}
-      to={`/runs/${run.id}`}
-      fw={550}
-      size="sm"
-      c="var(--c-text)"
-      truncate
-      display="block"
-      title={run.name}
-    >
-      {run.name}
-    </Anchor>
+    <Group gap={6} wrap="nowrap" miw={0}>
+      <Anchor component={Link} to={`/runs/${run.id}`} fw={550} size="sm" c="var(--c-text)" truncate title={run.name}>
+        {run.name}
+      </Anchor>
+      <ObjectiveLabel run={run} />
+    </Group>
   );
 }
 

@@ -87,7 +87,7 @@ function rowOf(row: EvaluationRow) {
           <Text size="sm" className="num" fw={place === best ? 700 : undefined} data-best={place === best || undefined}>
             {measuredText(run.last)}
           </Text>
-          {row.isMoreBetter && run.best.step !== run.last.step && (
+          {row.isMoreBetter !== null && run.best.step !== run.last.step && (
             <Text size="xs" c="dimmed" className="num">
               best {measuredText(run.best)}
             </Text>

@@ -4,20 +4,24 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { stringify } from "yaml";
 import type { Json, JsonSchema, Recipe, Run } from "@/api/model";
+import { type Objective, objectiveOf } from "@/entities/runs/objective";
+import { completed } from "@/entities/runs/objectiveSpec";
 import { recipesQuery, specSchemaQuery } from "@/entities/runs/queries";
 import { ChangeList } from "@/features/schema-form/ChangeList";
 import { diff, same } from "@/features/schema-form/pointer";
-import { withDefaults } from "@/features/schema-form/schema";
 import { CopyIcon } from "@/ui/CopyText";
 import { Pre } from "@/ui/Pre";
 import ui from "@/ui/ui.module.css";
 
-const presets = (schema: JsonSchema, recipes: Recipe[]) =>
-  recipes.map(recipe => ({
-    value: `recipe:${recipe.name}`,
-    label: `preset “${recipe.title}”`,
-    spec: withDefaults(schema, schema, recipe.spec),
-  }));
+/** Presets of the run's objective: others differ in everything. */
+const presets = (schema: JsonSchema, recipes: Recipe[], objective: Objective) =>
+  recipes
+    .filter(recipe => objectiveOf(recipe.spec) === objective)
+    .map(recipe => ({
+      value: `recipe:${recipe.name}`,
+      label: `preset “${recipe.title}”`,
+      spec: completed(schema, recipe.spec) as Json,
+    }));
 
 export function ConfigTab({ run }: { run: Run }) {
   const [format, setFormat] = useState("yaml");
@@ -27,7 +31,7 @@ export function ConfigTab({ run }: { run: Run }) {
   const spec = (run.effective_spec ?? run.spec ?? {}) as Json;
   const bases: { value: string; label: string; spec: Json }[] = [
     { value: "start", label: "the initial spec", spec: (run.spec ?? {}) as Json },
-    ...(recipes.data && schema.data ? presets(schema.data, recipes.data) : []),
+    ...(recipes.data && schema.data ? presets(schema.data, recipes.data, objectiveOf(spec)) : []),
   ];
   const steered = !same(run.spec, run.effective_spec);
   const chosen = against ?? (steered || bases.length < 2 ? "start" : (bases[1]?.value ?? "start"));

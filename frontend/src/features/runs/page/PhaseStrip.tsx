@@ -3,6 +3,8 @@ import { Alert, Paper, Progress, Text, Tooltip } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import type { Run } from "@/api/model";
+import { useFigures } from "@/entities/runs/figures";
+import { samples } from "@/entities/runs/objective";
 import { isAtWork, isStill } from "@/entities/runs/states";
 import { DASH, formatAgo, formatCount, formatDuration, formatNumber, humanize, percentOf } from "@/lib/format";
 import { useNow } from "@/lib/useNow";
@@ -23,6 +25,7 @@ interface Props {
 
 export function PhaseStrip({ run, lostSince, updatedAt }: Props) {
   const now = useNow();
+  const figures = useFigures(run);
   const active = isAtWork(run.state);
   const age = run.lease_age_s === null ? null : run.lease_age_s + (now - updatedAt) / 1000;
   const lost = lostSince === null ? null : Math.max(0, now - lostSince) / 1000;
@@ -54,10 +57,15 @@ export function PhaseStrip({ run, lostSince, updatedAt }: Props) {
           <span data-testid="step">{run.step.toLocaleString("en-GB")}</span>
           <span className={classes.faint}> / {run.total_steps.toLocaleString("en-GB")}</span>
         </Fact>
-        <Fact label="Reward">
-          <span data-testid="reward">{formatNumber(run.summary.reward, 3)}</span>
+        <Fact label={figures.label}>
+          <span data-testid={samples(run) ? "reward" : "figure"}>{formatNumber(figures.value, 3)}</span>
         </Fact>
-        <Fact label="Held-out">{formatNumber(run.summary.eval, 3)}</Fact>
+        <Fact
+          label="Held-out"
+          hint={samples(run) ? undefined : `${figures.label} on held-out rows: mean of all sources.`}
+        >
+          <span data-testid="held-out">{formatNumber(figures.heldOut, 3)}</span>
+        </Fact>
         <Fact label="Time left" hint="An 80 % range, if steps keep taking as long as the last ones.">
           {active ? timeLeft(run.summary) : DASH}
         </Fact>

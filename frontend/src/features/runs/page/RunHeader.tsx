@@ -18,8 +18,10 @@ import { curl } from "@/api/snippets";
 import { usePins } from "@/features/charts/usePins";
 import { onCluster } from "@/entities/clusters/words";
 import { useMakeReport } from "@/entities/reports/useMakeReport";
+import { samples } from "@/entities/runs/objective";
 import { metricEntriesQuery } from "@/entities/runs/queries";
 import { reportOf } from "@/features/runs/overlay/reportOf";
+import { ObjectiveLabel } from "@/features/runs/parts/ObjectiveLabel";
 import { useCan } from "@/features/session/session";
 import { useTourSeen } from "@/features/tour/useTourSeen";
 import { formatAgo } from "@/lib/format";
@@ -28,6 +30,11 @@ import { HealthMark } from "@/ui/HealthMark";
 import { StateBadge } from "@/ui/StateBadge";
 import { toast, toastError } from "@/ui/toast";
 import classes from "./page.module.css";
+
+const EXAMPLE_CONTROL = {
+  rl: { target: "thinking.budget", value: 64 },
+  rows: { target: "optimizer.learning_rate", value: 1e-5 },
+};
 
 /** Pins are read here, and changed on the charts. */
 const NO_CHANGE = () => {};
@@ -60,6 +67,7 @@ export function RunHeader({ run }: { run: Run }) {
               {run.name}
             </Title>
           )}
+          <ObjectiveLabel run={run} />
           <StateBadge state={run.state} size="md" />
         </Group>
         <HealthMark health={run.health} runId={run.id} />
@@ -80,7 +88,7 @@ export function RunHeader({ run }: { run: Run }) {
         </Text>
       </div>
       <Group gap={6} wrap="nowrap">
-        {!seen && (
+        {!seen && samples(run) && (
           <Button
             component={Link}
             to={`/runs/${run.id}?tour=1`}
@@ -131,9 +139,11 @@ export function RunHeader({ run }: { run: Run }) {
                 Create report
               </Menu.Item>
             )}
-            <Menu.Item leftSection={<IconRoute size={15} />} component={Link} to={`/runs/${run.id}?tour=1`}>
-              Tour of this page
-            </Menu.Item>
+            {samples(run) && (
+              <Menu.Item leftSection={<IconRoute size={15} />} component={Link} to={`/runs/${run.id}?tour=1`}>
+                Tour of this page
+              </Menu.Item>
+            )}
             <Menu.Item leftSection={<IconCopy size={15} />} onClick={() => copy(run.id, "The id was")}>
               Copy run id
             </Menu.Item>
@@ -147,9 +157,12 @@ export function RunHeader({ run }: { run: Run }) {
               leftSection={<IconTerminal2 size={15} />}
               onClick={() =>
                 copy(
-                  curl("POST", `/runs/${run.id}/controls`, { target: "thinking.budget", value: 64, reason: "" }, [
-                    `If-Match: "${run.revision}"`,
-                  ]),
+                  curl(
+                    "POST",
+                    `/runs/${run.id}/controls`,
+                    { ...EXAMPLE_CONTROL[samples(run) ? "rl" : "rows"], reason: "" },
+                    [`If-Match: "${run.revision}"`],
+                  ),
                   "The command was",
                 )
               }

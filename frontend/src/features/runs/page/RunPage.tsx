@@ -10,8 +10,9 @@ import { ChartsTab } from "@/features/charts/ChartsTab";
 import { ControlRail } from "@/features/controls/ControlRail";
 import { GuardsCard } from "@/features/guards/GuardsCard";
 import { incidentsQuery } from "@/features/incidents/queries";
+import { samples, tabsOf } from "@/entities/runs/objective";
 import { runQuery } from "@/entities/runs/queries";
-import { RUN_TABS, type RunTab } from "@/entities/runs/search";
+import type { RunTab } from "@/entities/runs/search";
 import { isLive } from "@/entities/runs/states";
 import { lostSince } from "@/features/stream/lostSince";
 import { useRunStream } from "@/features/stream/useRunStream";
@@ -51,6 +52,7 @@ export function RunPage() {
   if (isNotThere(query.error)) return <NotFoundPage />;
   if (query.data === undefined) return <ErrorState error={query.error} retry={() => void query.refetch()} />;
   const run = query.data;
+  const tabs = tabsOf(run);
   const lost = lostSince(stream, online, query.dataUpdatedAt);
   const show = (selector: string) => {
     if (!wide) open();
@@ -68,7 +70,7 @@ export function RunPage() {
       {wide && <LedgerLine run={run} />}
       <div className={classes.body}>
         <Tabs
-          value={tab}
+          value={tabs.includes(tab) ? tab : "charts"}
           onChange={next =>
             void navigate({
               search: previous => ({ ...previous, tab: next === "charts" ? undefined : (next as RunTab) }),
@@ -77,7 +79,7 @@ export function RunPage() {
           keepMounted={false}
         >
           <Tabs.List mb={6} style={{ flexWrap: "nowrap", overflowX: "auto", overflowY: "hidden" }}>
-            {RUN_TABS.map(one => (
+            {tabs.map(one => (
               <Tabs.Tab key={one} value={one}>
                 {humanize(one)}
                 {one === "incidents" && <OpenIncidents run={run} />}
@@ -127,7 +129,7 @@ export function RunPage() {
           </>
         )}
       </div>
-      {tour !== undefined && (
+      {tour !== undefined && samples(run) && (
         <Suspense fallback={null}>
           <Tour
             run={run}

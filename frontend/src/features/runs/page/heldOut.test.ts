@@ -13,6 +13,22 @@ const FOUND = {
 } as unknown as Metrics;
 const row = (id: string, step: number, available = true) => ({ id, step, available }) as Checkpoint;
 
+it("calls the lowest held-out loss the best, and takes the accuracy of pairs", () => {
+  const names = ["eval/chats/loss", "eval/chats/loss/last", "eval/pairs/loss", "eval/pairs/preference_accuracy"];
+  const metrics = names.map(name => ({ name }) as MetricName);
+  const found = {
+    x: "step",
+    series: {
+      "eval/chats/loss": series([10, 20], [1.5, 2]),
+      "eval/pairs/preference_accuracy": series([10, 20], [0.5, 0.75]),
+    },
+  } as unknown as Metrics;
+  const rows = [row("early", 10), row("late", 20)];
+  const { sources, best } = heldOut(metrics, found, rows);
+  expect(sources).toEqual(["chats", "pairs"]);
+  expect(sources.map(best)).toEqual(["early", "late"]);
+});
+
 it("tells what was last measured of the weights of a checkpoint, and nothing from later", () => {
   const { sources, of } = heldOut(METRICS, FOUND, []);
   expect(sources).toEqual(["maths"]);

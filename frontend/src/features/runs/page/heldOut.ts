@@ -4,7 +4,9 @@ import type { Checkpoint, MetricName, Metrics, Run } from "@/api/model";
 import { evaluationKeys, evaluationsQuery, type Measured, resultAt } from "@/entities/runs/evaluations";
 import { metricEntriesQuery } from "@/entities/runs/queries";
 
-const SCORE = /^eval\/(.+)\/score\/mean$/;
+/** What a run reports of a held-out source. */
+const RESULT = /^eval\/([^/]+)\/(score\/mean|loss|preference_accuracy)$/;
+const LESS_IS_BETTER = "loss";
 
 export interface HeldOut {
   /** Held-out sources, which have a column each. */
@@ -23,8 +25,13 @@ export function useHeldOut(run: Run, rows: Checkpoint[]) {
 }
 
 export function heldOut(metrics: MetricName[], found: Metrics | undefined, rows: Checkpoint[]): HeldOut {
-  const sources = metrics.flatMap(({ name }) => SCORE.exec(name)?.[1] ?? []);
-  const of = (row: Checkpoint, source: string) => resultAt(found, `eval/${source}/score/mean`, row.step);
+  const kinds = new Map<string, string>();
+  // Of pairs the accuracy, which comes after the loss by name.
+  for (const { name } of metrics) {
+    const [, source, kind] = RESULT.exec(name) ?? [];
+    if (source && kind) kinds.set(source, kind);
+  }
+  const of = (row: Checkpoint, source: string) => resultAt(found, `eval/${source}/${kinds.get(source)}`, row.step);
   const best = (source: string) => {
     const there = rows.filter(row => row.available !== false && !row.damaged);
     const known = there.flatMap(row => {
@@ -32,7 +39,8 @@ export function heldOut(metrics: MetricName[], found: Metrics | undefined, rows:
       return result === null ? [] : [{ id: row.id, value: result.value }];
     });
     if (new Set(known.map(one => one.value)).size < 2) return null;
-    return known.reduce((a, b) => (b.value > a.value ? b : a)).id;
+    const sign = kinds.get(source) === LESS_IS_BETTER ? -1 : 1;
+    return known.reduce((a, b) => (sign * b.value > sign * a.value ? b : a)).id;
   };
-  return { sources, of, best };
+  return { sources: [...kinds.keys()], of, best };
 }

@@ -1,6 +1,6 @@
 /** The spec under another objective: the sections that it shares, without those that it has no use for. */
 import type { Json, JsonSchema, Spec } from "@/api/model";
-import { type Objective, objectiveOf } from "@/entities/runs/objective";
+import { isOfExamples, type Objective, objectiveOf } from "./objective";
 import { getIn, type Path, setIn } from "@/features/schema-form/pointer";
 import { discriminator, isObject, kindOf, resolve, variants, withDefaults } from "@/features/schema-form/schema";
 
@@ -35,9 +35,6 @@ const UNUSED: readonly string[][] = [
 
 /** Number formats that make learner and engine agree: there is no engine. */
 const ENGINE_PRECISION = "unified";
-
-/** Metrics that runs without samples report. */
-const OF_EXAMPLES = /^(actor\/(loss|grad_norm|lr)$|timing_s\/|perf\/|training\/|sft\/|examples\/|preference\/|eval\/)/;
 
 /** The schema without sections and fields that the objective has no use for. */
 export function schemaFor(schema: JsonSchema, objective: Objective): JsonSchema {
@@ -125,9 +122,7 @@ function omit<T>(object: Record<string, T>, name: string): Record<string, T> {
 /** Guards on metrics that the run reports. The fall of held-out rewards is none of them. */
 function guardsOfExamples(guards: Json | undefined): Json {
   if (!Array.isArray(guards)) return [];
-  return guards.filter(
-    guard => isObject(guard) && guard.type !== "held_out_falls" && OF_EXAMPLES.test(String(guard.metric)),
-  );
+  return guards.filter(guard => isObject(guard) && guard.type !== "held_out_falls" && isOfExamples(guard.metric));
 }
 
 /** The objective's defaults, with sequences no longer than those that the spec had room for. */
