@@ -56,14 +56,23 @@ def test_what_takes_no_part_in_the_loss_has_no_advantage() -> None:
 def test_a_run_with_an_overflowing_reward_ends_with_its_cause_and_its_rollouts(
     warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
 ) -> None:
-    huge = {"components": [{"name": "right", "weight": 3e38, "grader": {"type": "numeric"}}]}
-    document = spec(schedule__steps=4, advantage={"type": "dr_grpo"}, evaluation__sources=[])
+    source = "def grade(sample, item):\n    return 3e38 if len(sample['output_text']) % 2 else -3e38"
+    grader = {"type": "python", "source": source, "timeout_s": 60.0}
+    huge = {"components": [{"name": "huge", "weight": 1.0, "grader": grader}]}
+    document = spec(
+        schedule__steps=4,
+        schedule__prompts_per_step=4,
+        advantage={"type": "dr_grpo"},
+        evaluation__sources=[],
+        reward__timeout_seconds=120.0,
+    )
     warm_launcher.prepare(document, reward={"ref": "calculation@1", "definition": huge})
     warm_launcher.start()
     platform.wait(lambda: platform.states()[-1:] == ["failed"])
     warm_launcher.until_gone()
     reason = platform.of("state")[-1]["data"]["reason"]
-    assert "the loss or its gradient is not finite" in reason and "The largest reward is 3e+38 (prompt add:" in reason
+    assert "the loss or its gradient is not finite" in reason and "(prompt add:" in reason
+    assert "The largest reward is 3e+38" in reason or "The largest reward is -3e+38" in reason
     assert platform.steps() == []
     (shown,) = platform.of("rollouts")
     assert shown["step"] == 1 and max(row["reward"] for row in shown["data"]["rows"]) > 1e38

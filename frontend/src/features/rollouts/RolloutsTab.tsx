@@ -11,6 +11,7 @@ import { Nothing } from "@/ui/Nothing";
 import { ShowMore } from "@/ui/ShowMore";
 import { TableSkeleton } from "@/ui/TableSkeleton";
 import ui from "@/ui/ui.module.css";
+import { DatasetButton } from "./DatasetButton";
 import { ExportMenu } from "./ExportMenu";
 import { GroupDrawer } from "./GroupDrawer";
 import { GroupFilters } from "./GroupFilters";
@@ -38,6 +39,7 @@ export function RolloutsTab({ run }: { run: Run }) {
         <GroupFilters search={search} spec={run.spec} onChange={set} />
         <Group gap="sm" ml="auto">
           <ExportMenu runId={run.id} filter={filter} />
+          <DatasetButton run={run} filter={filter} some={found.length > 0} />
           <RescoreButton run={run} chosen={chosen} filter={filter} some={found.length > 0} />
         </Group>
       </div>
