@@ -23,6 +23,7 @@ from tests.trainer_core.update.rows import (
     rows_spec,
 )
 from trainer_core.episodes import Group
+from trainer_core.metrics import find
 from trainer_core.spec import RunSpec
 from trainer_core.starter.architectures import make_tiny
 from trainer_core.update.learner import Learner
@@ -118,6 +119,7 @@ def test_gradients_and_metrics_are_those_of_padded_pairs(
     whole = sum(len(one.prompt_ids) + one.length for pair in groups for one in pair.trajectories)
     taught = sum(one.length for pair in groups for one in pair.trajectories)
     assert metrics["examples/tokens"] == whole and metrics["examples/taught_share"] == pytest.approx(taught / whole)
+    assert all(find(name) is not None for name in metrics | learner.held_out(groups, spec))
     assert learner.version == 1
 
 

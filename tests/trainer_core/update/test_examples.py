@@ -12,6 +12,7 @@ from tests.support.about import LEARNING
 from tests.trainer_core.update.making import make_groups, make_spec
 from tests.trainer_core.update.rows import Padded, furthest, group, made, make_examples, packed_gradients, rows_spec
 from trainer_core.episodes import Group, Trajectory
+from trainer_core.metrics import find
 from trainer_core.spec import RunSpec
 from trainer_core.update.examples import ExampleBatch
 from trainer_core.update.learner import Learner, NonFiniteUpdate, TornLearner
@@ -64,6 +65,7 @@ def test_metrics_are_means_over_the_tokens_that_teach(policy_dir: Path) -> None:
     assert metrics["actor/lr"] == 1e-3 and metrics["actor/grad_norm"] > 0.0
     assert learner.version == 1
     assert all(one.learner_logprobs is None and one.entropy is None for one in flat(groups))
+    assert all(find(name) is not None for name in metrics | learner.held_out(groups, spec))
     assert not any(name.startswith(("critic/", "mismatch/", "actor/pg", "actor/entropy")) for name in metrics)
 
 
