@@ -26,7 +26,7 @@ from trainer_core.update.totals import Totals
 
 
 @dataclass(frozen=True, slots=True)
-class ExampleBatch:
+class ExampleShare:
     """This rank's part of a minibatch."""
 
     mine: list[Trajectory]
@@ -60,7 +60,7 @@ class ExampleGradients:
         self._device = device
         self._between = between
 
-    def plan(self, groups: Sequence[Group], spec: RunSpec, totals: Totals) -> list[ExampleBatch]:
+    def plan(self, groups: Sequence[Group], spec: RunSpec, totals: Totals) -> list[ExampleShare]:
         """The minibatches of a step; those in which nothing teaches are left out. Adds ``examples/*`` to ``totals``.
 
         Raises:
@@ -75,7 +75,7 @@ class ExampleGradients:
             totals.add_metrics({"examples/taught_share": taught / max(1, tokens)}, tokens)
         return plan
 
-    def accumulate(self, spec: RunSpec, step: int, part: ExampleBatch, totals: Totals) -> None:
+    def accumulate(self, spec: RunSpec, step: int, part: ExampleShare, totals: Totals) -> None:
         """Add the gradient of one minibatch, one micro-batch at a time."""
         balancer, objective = self._parts.balancer, spec.examples
         for batch, reference in zip(part.batches, self._references(part, spec), strict=True):
@@ -113,7 +113,7 @@ class ExampleGradients:
                 add_held_out(totals, batch, logprobs, part.sources)
 
     def _scored(
-        self, spec: RunSpec, step: int, part: ExampleBatch, batch: TokenBatch, watch: RouteWatch | None
+        self, spec: RunSpec, step: int, part: ExampleShare, batch: TokenBatch, watch: RouteWatch | None
     ) -> Tensor:
         """Log-probabilities of a micro-batch's targets, [M] with gradient, under the noise of training."""
         strength = spec.examples.noise if isinstance(spec.examples, Supervised) else 0.0
@@ -121,7 +121,7 @@ class ExampleGradients:
         with noise:
             return score(self._parts.engine.forward, batch, watch)[0]
 
-    def _references(self, part: ExampleBatch, spec: RunSpec) -> list[Tensor | None]:
+    def _references(self, part: ExampleShare, spec: RunSpec) -> list[Tensor | None]:
         """Log-probabilities of each micro-batch's targets under the reference policy, [M]; None if none is needed.
 
         All micro-batches are scored before the first backward pass, as the policy's engine may be what scores them.
@@ -135,7 +135,7 @@ class ExampleGradients:
             found.append(policy.score(batch))
         return found
 
-    def _prepare(self, units: Sequence[Group]) -> ExampleBatch:
+    def _prepare(self, units: Sequence[Group]) -> ExampleShare:
         """Pack this rank's examples or pairs of a minibatch. All ranks get the same number of micro-batches."""
         own = whole_shards(units, data_groups())[data_rank()]
         mine = [one for unit in own for one in unit.trajectories]
@@ -143,7 +143,7 @@ class ExampleGradients:
         size = len(units[0].trajectories)
         together = [range(first, first + size) for first in range(0, len(mine), size)]
         batches = keep_in_step(pack(mine, self._packing, together), everybody, self._packing)
-        return ExampleBatch(
+        return ExampleShare(
             mine,
             [unit.source for unit in own for _ in unit.trajectories],
             [batch.to(self._device) for batch in batches],
@@ -153,7 +153,7 @@ class ExampleGradients:
 
 
 def units_of(groups: Sequence[Group], examples: Examples | None) -> list[Group]:
-    """What is learned as one: each example, or each pair as [better, worse]. Those that teach nothing are left out.
+    """Units of learning: each example, or each pair as [better, worse]. Those that teach nothing are left out.
 
     Raises:
         ValueError: the run does not learn from rows, or a group of pairs has another number of completions.

@@ -14,7 +14,7 @@ from tests.trainer_core.update.rows import Padded, furthest, group, made, make_e
 from trainer_core.episodes import Group, Trajectory
 from trainer_core.metrics import find
 from trainer_core.spec import RunSpec
-from trainer_core.update.examples import ExampleBatch
+from trainer_core.update.examples import ExampleShare
 from trainer_core.update.learner import Learner, NonFiniteUpdate, TornLearner
 from trainer_core.update.streaming import CannotStream
 from trainer_core.update.totals import Totals
@@ -177,7 +177,7 @@ def test_a_later_update_that_is_not_finite_tears_the_learner(policy_dir: Path, m
     learner = Learner(policy_dir, spec)
     accumulate, turns = learner._examples.accumulate, iter(range(2))
 
-    def broken(spec: RunSpec, step: int, part: ExampleBatch, totals: Totals) -> None:
+    def broken(spec: RunSpec, step: int, part: ExampleShare, totals: Totals) -> None:
         if next(turns):
             with torch.no_grad():
                 learner._parts.model.model.norm.weight.fill_(math.nan)

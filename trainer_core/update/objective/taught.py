@@ -59,7 +59,7 @@ def _add_means(
 
 
 def _part(sequence: Tensor, count: int) -> Tensor:
-    """Which of ``count`` equal parts of its sequence each predicted token begins in, int64 [M].
+    """Part of its sequence, of ``count`` equal ones, that each predicted token begins in, int64 [M].
 
     The tokens of a sequence must be contiguous and in order.
     """
