@@ -1,4 +1,4 @@
-"""Examples from rows: which rows can teach, how their tokens become trajectories, and the account of the rest."""
+"""Examples from rows: faults of rows, trajectories from their tokens, and counts of rows that were left out or cut."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -23,27 +23,27 @@ WARNINGS = {
     "unclosed": "have a prompt that opens the thinking, and a completion that never closes it",
     "unended": "end without an end-of-sequence token, since the policy's files name none",
 }
-"""Sentence of each kind of warning, after the number of its rows."""
+"""Text of each kind of warning, with the rows as its subject."""
 
 
 @dataclass(slots=True)
-class Noted:
-    """Rows of which one thing is to be said."""
+class WarnedRows:
+    """Rows with one kind of warning."""
 
     rows: int
     first: int
-    """Number of the first of them."""
+    """Number of the first one."""
 
 
 @dataclass(slots=True)
 class Account:
-    """Counts of a dataset's rows, by what became of them."""
+    """Counts of a dataset's rows, by what was done with them."""
 
     rows: int = 0
     examples: int = 0
     """Sequences to learn from; a pair counts once, a split row once for each part."""
     dropped: int = 0
-    """Rows left out, for whatever reason."""
+    """Rows left out, for any reason."""
     too_long: int = 0
     """Rows of more than ``max_tokens`` tokens."""
     cut: int = 0
@@ -56,12 +56,12 @@ class Account:
     """Tokens of all examples."""
     taught: int = 0
     """Tokens that teach."""
-    warnings: dict[str, Noted] = field(default_factory=dict)
+    warnings: dict[str, WarnedRows] = field(default_factory=dict)
     """Rows by kind of warning; see ``WARNINGS``."""
 
     def warn(self, kind: str, row: int) -> None:
         """Count a row under a kind of warning."""
-        noted = self.warnings.setdefault(kind, Noted(0, row))
+        noted = self.warnings.setdefault(kind, WarnedRows(0, row))
         noted.rows += 1
 
     def sentences(self) -> list[str]:
@@ -105,7 +105,7 @@ def whole_text(row: Mapping[str, Any], objective: Examples, form: PromptFormat) 
 
 
 def fault_of(row: Mapping[str, Any], objective: Examples, form: PromptFormat) -> str | None:
-    """The fault of a row that cannot become an example, as a sentence; None if it has none.
+    """Sentence about what is wrong with a row; None if it can become an example.
 
     Empty completions are no fault: such rows are left out and counted.
     """

@@ -32,7 +32,7 @@ from trainer_core.spec.data.prompt_format import PLAIN, PromptFormat
 from trainer_core.spec.objective import Examples, Preference
 from worker.engine.tokenizer import PolicyTokenizer
 from worker.errors import StartError
-from worker.loop.examples.turns import AssistantTurn, Piece, earlier_turns, turn_of
+from worker.loop.examples.turns import AssistantTurn, TextPiece, earlier_turns, turn_of
 
 _BATCH = 1024
 """Rows whose texts are tokenised together."""
@@ -49,9 +49,9 @@ class _RowText:
 
     number: int
     sealed: bool
-    head: list[Piece]
+    head: list[TextPiece]
     """Pieces of the prompt."""
-    replies: list[list[Piece]] = field(default_factory=list)
+    replies: list[list[TextPiece]] = field(default_factory=list)
 
 
 class ExampleEncoder:
@@ -144,8 +144,8 @@ class ExampleEncoder:
             text = self._unended(text, turn) if plain else text
             replies = [self._unended(reply, turn) for reply in replies]
         if plain:
-            return _RowText(number, sealed, [Piece(text, True, special=True, then=turn.then)], [[]])
-        head = [Piece(text, self._everything, special=not chat)]
+            return _RowText(number, sealed, [TextPiece(text, True, special=True, then=turn.then)], [[]])
+        head = [TextPiece(text, self._everything, special=not chat)]
         if self._history and chat:
             pieces, warnings = earlier_turns(self._tokenizer, shown, form, text, turn)
             head = pieces or head
@@ -155,11 +155,11 @@ class ExampleEncoder:
         for reply in replies:
             said = self._continued(number, text, reply, account)
             said = said if said.startswith(turn.head) else f"{turn.head}{said}"
-            written.replies.append([Piece(said, True), Piece(turn.end, True, then=turn.then)])
+            written.replies.append([TextPiece(said, True), TextPiece(turn.end, True, then=turn.then)])
         return written
 
     def _turn(self, shown: Mapping[str, Any], form: PromptFormat) -> AssistantTurn:
-        """What is around a completion; templates may let it depend on the roles before it, and on tools."""
+        """The turn around a completion. Templates may make it depend on the roles before it, and on tools."""
         roles = tuple(message["role"] for message in shown.get("messages", ()))
         key = (form, roles, bool(tools_of(shown)))
         if key not in self._known:
@@ -195,7 +195,7 @@ class ExampleEncoder:
         ]
 
     def _joined(
-        self, pieces: Sequence[Piece], head: int, sealed: bool, ids: Mapping[tuple[bool, bool, str], list[int]]
+        self, pieces: Sequence[TextPiece], head: int, sealed: bool, ids: Mapping[tuple[bool, bool, str], list[int]]
     ) -> Tokens:
         parts = [[*ids[sealed, piece.special, piece.text], *piece.then] for piece in pieces]
         teaches = np.repeat([piece.teaches for piece in pieces], [len(part) for part in parts])

@@ -14,7 +14,7 @@ _SAID = "\ue000said\ue001"
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TextPiece:
     """A text, then tokens, which all teach or do not."""
 
     text: str
@@ -26,10 +26,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class AssistantTurn:
-    """What the policy writes around its completion."""
+    """Text and tokens that the policy writes around its completion."""
 
     head: str
-    """Control tokens with which the chat template begins what is said, such as a channel."""
+    """Text with control tokens that the chat template writes before the message, such as a channel."""
     end: str
     """The end of the turn, up to the first end-of-sequence token, or else the first control token."""
     then: tuple[int, ...]
@@ -37,7 +37,7 @@ class AssistantTurn:
 
 
 def turn_of(tokenizer: PolicyTokenizer, row: Mapping[str, Any], form: PromptFormat) -> AssistantTurn:
-    """What the policy writes around its completion of a presented row.
+    """The turn around a completion of a presented row.
 
     A template that ends no turn with an end-of-sequence token has the policy's own behind it, since the engine stops at
     nothing else. A plain prompt has that token alone.
@@ -68,7 +68,7 @@ def _end(tokenizer: PolicyTokenizer, after: str) -> tuple[str, bool]:
 
 def earlier_turns(
     tokenizer: PolicyTokenizer, row: Mapping[str, Any], form: PromptFormat, whole: str, turn: AssistantTurn
-) -> tuple[list[Piece], list[str]]:
+) -> tuple[list[TextPiece], list[str]]:
     """The prompt of a presented row in pieces, of which the assistant's turns teach; none if no turn does.
 
     The chat up to a turn must be the beginning of the whole. A template that leaves out the thinking of earlier turns,
@@ -88,7 +88,7 @@ def earlier_turns(
     places = [place for place, message in enumerate(messages) if message["role"] == "assistant"]
     said = [place for place in places if not is_blank(messages[place]["content"])]
     warnings = ["empty_turn"] if len(said) < len(places) else []
-    pieces: list[Piece] = []
+    pieces: list[TextPiece] = []
     at = 0
     for place in said:
         try:
@@ -100,6 +100,6 @@ def earlier_turns(
         found = next((one for one in written if whole.startswith(f"{before}{one}{turn.end}")), None)
         if found is None or len(before) < at:
             return [], [*warnings, "history"]
-        pieces += [Piece(whole[at : len(before)], False), Piece(found, True), Piece(turn.end, True)]
+        pieces += [TextPiece(whole[at : len(before)], False), TextPiece(found, True), TextPiece(turn.end, True)]
         at = len(before) + len(found) + len(turn.end)
-    return [*pieces, Piece(whole[at:], False)] if pieces else [], warnings
+    return [*pieces, TextPiece(whole[at:], False)] if pieces else [], warnings

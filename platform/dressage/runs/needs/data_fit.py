@@ -95,7 +95,7 @@ def length_faults(spec: RunSpec, policy: Policy, versions: Mapping[str, DatasetV
 def _example_faults(
     spec: RunSpec, objective: Examples, policy: Policy, versions: Mapping[str, DatasetVersion]
 ) -> Iterator[FieldError]:
-    """For each dataset: columns that it lacks, else a row that cannot be learned, else one that is too long."""
+    """Faults of each dataset: columns that it lacks, or else a row that cannot be learned, or one that is too long."""
     for pointer, ref, form in _sources(spec):
         if ref not in versions:
             continue
@@ -125,7 +125,7 @@ def _names(version: DatasetVersion) -> list[str]:
 
 
 def _lacks(objective: Examples, version: DatasetVersion, ref: str, form: PromptFormat) -> str | None:
-    """Which columns of the objective no row of a dataset has, as a sentence."""
+    """Sentence about columns of the objective that no row of a dataset has; None if it has them all."""
     names = _names(version)
     missing = [name for name in columns_of(objective) if name not in names]
     if not missing or (_learns_all(objective) and _is_plain(version, form)):
