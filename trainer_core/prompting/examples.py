@@ -20,6 +20,7 @@ WARNINGS = {
     " produce them: only their completion teaches",
     "empty_turn": "have empty messages of the assistant, which do not teach",
     "reopened": "have a completion that opens the thinking, as the prompt already does: the second tag is left out",
+    "control": "have text in a completion that looks like control tokens, and is encoded as text (control_tokens)",
     "unclosed": "have a prompt that opens the thinking, and a completion that never closes it",
     "unended": "end without an end-of-sequence token, since the policy's files name none",
 }
@@ -33,6 +34,8 @@ class WarnedRows:
     rows: int
     first: int
     """Number of the first one."""
+    last: int = -1
+    """Number of the last one so far."""
 
 
 @dataclass(slots=True)
@@ -60,9 +63,10 @@ class Account:
     """Rows by kind of warning; see ``WARNINGS``."""
 
     def warn(self, kind: str, row: int) -> None:
-        """Count a row under a kind of warning."""
-        noted = self.warnings.setdefault(kind, WarnedRows(0, row))
-        noted.rows += 1
+        """Count a row once under a kind of warning. Rows come in their order."""
+        warned = self.warnings.setdefault(kind, WarnedRows(0, row))
+        warned.rows += warned.last != row
+        warned.last = row
 
     def sentences(self) -> list[str]:
         """Sentences for the person who started the run. Empty if every row is learned whole."""
@@ -75,8 +79,8 @@ class Account:
             if number:
                 told.append(f"{number} of {self.rows} rows {'is' if number == 1 else 'are'} {what}.")
         told += [
-            f"{noted.rows} of {self.rows} rows {WARNINGS[kind]}; row {noted.first} is the first."
-            for kind, noted in self.warnings.items()
+            f"{warned.rows} of {self.rows} rows {WARNINGS[kind]}; row {warned.first} is the first."
+            for kind, warned in self.warnings.items()
         ]
         return told
 

@@ -134,6 +134,8 @@ class ExampleEncoder:
             account.warn("blank", number)
             return None
         masked, replies, sealed = self._tokenizer.masked(row, form, given)
+        if replies != given:
+            account.warn("control", number)
         shown = present(masked, form)
         chat = "messages" in shown
         text = self._tokenizer.rendered(shown, form, begun=True) if chat else str(shown["prompt"])
