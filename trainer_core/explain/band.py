@@ -35,7 +35,12 @@ class Band:
 
 
 def bands(spec: RunSpec) -> tuple[Band, ...]:
-    """The loss's band, then those of the corrections; a method whose weight does not follow from a ratio has none."""
+    """The loss's band, then those of the corrections; a method whose weight does not follow from a ratio has none.
+
+    Nor has a run that learns from rows.
+    """
+    if spec.examples is not None:
+        return ()
     loss = spec.loss
     sampled = loss.anchor == "behaviour" or isinstance(spec.proximal, SamplerProximal)
     over = f"π_θ / {'π_behaviour' if sampled else 'π_old'}{loss.ratio_note}"

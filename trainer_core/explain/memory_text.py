@@ -1,6 +1,6 @@
 """The memory of a run as plain text."""
 
-from trainer_core.planning.memory import LearnerMemory, Memory
+from trainer_core.planning.memory import EngineMemory, LearnerMemory, Memory
 
 KINDS = (
     ("weights", "weights"),
@@ -31,11 +31,17 @@ def render_memory(memory: Memory) -> str:
             *([f"  {'in the memory of the host':<30}{_bytes(own.host):>12}"] if own.host else []),
             "Peak at other ZeRO stages and ranks",
             *_table(memory.choices),
-            f"Memory of {_place(engine.devices)}, excluding its own buffers",
-            f"  {'weights':<30}{_bytes(engine.weights + engine.output_layer):>12}",
-            f"  {'key-value cache':<30}{_bytes(engine.kv_cache):>12}   {engine.kv_tokens:,} tokens",
+            *(_engine(engine) if engine.devices else []),
         ]
     )
+
+
+def _engine(engine: EngineMemory) -> list[str]:
+    return [
+        f"Memory of {_place(engine.devices)}, excluding its own buffers",
+        f"  {'weights':<30}{_bytes(engine.weights + engine.output_layer):>12}",
+        f"  {'key-value cache':<30}{_bytes(engine.kv_cache):>12}   {engine.kv_tokens:,} tokens",
+    ]
 
 
 def _place(devices: int) -> str:

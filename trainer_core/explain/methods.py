@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from trainer_core.spec import RunSpec
-from trainer_core.spec.base import Advice
+from trainer_core.spec.base import Advice, SpecModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def _walk(value: Any, path: tuple[str, ...]) -> Iterator[Method]:
                 when=advice.when,
                 watch=advice.watch,
             )
-        for name in type(value).model_fields:
+        for name in value.members if isinstance(value, SpecModel) else type(value).model_fields:
             yield from _walk(getattr(value, name), (*path, name))
     elif isinstance(value, tuple):
         for index, member in enumerate(value):

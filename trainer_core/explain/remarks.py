@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.proximal import EWMAProximal, InterpolatedProximal, RecomputedProximal
+from trainer_core.spec.objective import Preference
 
 IDLE_CLIP = "the clip never acts"
 """Words by which a recipe says so, too."""
@@ -14,6 +15,15 @@ SMALL = 50_000_000
 _RATES = {"small": (1e-6, 2e-3, 2e-4), "whole": (1e-8, 3e-5, 1e-6), "adapter": (1e-7, 1e-3, 1e-5)}
 """Lowest, highest and usual learning rate of AdamW: the span of the recipes (5e-7 to 2e-5 for whole models of 0.6 to
 32 billion parameters, about ten times that for adapters), and some more at both ends."""
+_RATES_OF_ROWS = {
+    "sft": {"whole": (1e-6, 1e-4, 2e-5), "adapter": (1e-5, 1e-3, 2e-4)},
+    "dpo": {"whole": (1e-7, 1e-5, 5e-7), "adapter": (1e-6, 1e-4, 5e-6)},
+    "simpo": {"whole": (1e-7, 5e-6, 6e-7), "adapter": (1e-6, 5e-5, 6e-6)},
+    "orpo": {"whole": (1e-6, 5e-5, 8e-6), "adapter": (1e-5, 5e-4, 8e-5)},
+}
+"""The same for runs that learn from rows. Whole models: InstructGPT and Tülu 3 for supervised training, 5e-7 in Zephyr
+and Tülu 3 for DPO, 3e-7 to 1e-6 in SimPO (arXiv 2405.14734), 5e-6 to 8e-6 in ORPO (arXiv 2403.07691). Adapters: about
+ten times that."""
 
 
 def remarks(spec: RunSpec, rows: Mapping[str, int] | None = None, parameters: int | None = None) -> tuple[str, ...]:
@@ -36,8 +46,7 @@ def remarks(spec: RunSpec, rows: Mapping[str, int] | None = None, parameters: in
 def odd_learning_rate(spec: RunSpec, parameters: int) -> str | None:
     """Warning of a learning rate outside the usual band; None if it is inside."""
     trained, whole = ("adapters", "adapter") if spec.policy.adapter.type == "lora" else ("all weights", "whole")
-    size = "small" if parameters <= SMALL else whole
-    low, high, usual = _RATES[size]
+    low, high, usual = _RATES["small"] if parameters <= SMALL else _usual_rates(spec)[whole]
     rate = spec.optimizer.learning_rate
     if low <= rate <= high:
         return None
@@ -52,10 +61,17 @@ def odd_learning_rate(spec: RunSpec, parameters: int) -> str | None:
     )
 
 
+def _usual_rates(spec: RunSpec) -> Mapping[str, tuple[float, float, float]]:
+    if spec.examples is None:
+        return _RATES
+    loss = spec.examples.loss.type if isinstance(spec.examples, Preference) else "sft"
+    return _RATES_OF_ROWS["dpo" if loss == "ipo" else loss]
+
+
 def idle_kl(spec: RunSpec) -> str | None:
     """Reason why the KL penalty pulls nowhere; None if it does, or if there is none."""
     kl = spec.kl
-    if kl.coefficient == 0.0 or kl.placement != "loss" or kl.estimator != "k1":
+    if spec.examples is not None or kl.coefficient == 0.0 or kl.placement != "loss" or kl.estimator != "k1":
         return None
     return (
         "The KL penalty is k1 in the loss. The mean of its gradient is zero: it adds noise, and does not hold the "
@@ -67,15 +83,18 @@ def idle_kl(spec: RunSpec) -> str | None:
 def repeated_prompts(spec: RunSpec, rows: Mapping[str, int]) -> str | None:
     """The training sources that a step asks for more prompts than they have rows; None if there are none."""
     total = sum(source.weight for source in spec.data.sources)
-    found = []
+    found, taken = [], "prompts" if spec.examples is None else "rows"
     for source in spec.data.sources:
         count = rows.get(source.dataset)
         share = spec.schedule.prompts_per_step * source.weight / total if total else 0.0
         if count and share > count:
             many = "1 row" if count == 1 else f"{count} rows"
-            found.append(f"{source.name} has {many}, and a step takes {share:.4g} prompts from it")
+            found.append(f"{source.name} has {many}, and a step takes {share:.4g} {taken} from it")
     if not found:
         return None
+    if spec.examples is not None:
+        again = "So a step has the same row several times. Lower schedule.prompts_per_step, or add rows."
+        return f"{'; '.join(found)}. {again}"
     return (
         f"{'; '.join(found)}. So a step has several groups of the same prompt: its batch is less varied than its "
         "size says, and each group is compared only with itself. Lower schedule.prompts_per_step, raise "
@@ -85,6 +104,8 @@ def repeated_prompts(spec: RunSpec, rows: Mapping[str, int]) -> str | None:
 
 def idle_clip(spec: RunSpec) -> str | None:
     """Reason why every ratio of the loss is 1, whatever its band; None where it is not, or there is no ratio."""
+    if spec.examples is not None:
+        return None
     reason = _unmoved(spec) if spec.loss.anchor == "proximal" else None
     if reason is None:
         return None

@@ -15,6 +15,7 @@ from trainer_core.spec.learner.adapter import LoRAAdapter
 from trainer_core.spec.methods.critic import SeparateCritic
 from trainer_core.spec.methods.kl import OWN_REFERENCES
 from trainer_core.spec.methods.proximal import EWMAProximal, SnapshotProximal
+from trainer_core.spec.objective import Preference
 
 GIB = 1 << 30
 LIVE = 10**9
@@ -71,7 +72,7 @@ class EngineMemory:
     """The fullest device of one rollout engine, in bytes."""
 
     devices: int
-    """Devices of the engine."""
+    """Devices of the engine; 0 for a run that samples nothing, and so has none."""
     weights: int
     output_layer: int
     """A float32 copy, where the engine is asked to project in float32."""
@@ -151,8 +152,8 @@ def learner_memory(
     state = _state(spec, trained, stage, ranks)
     together = spec.parallelism.context_parallel_size
     budget = spec.parallelism.max_tokens_per_microbatch * together
-    longest = keys or min(spec.rollout.engine.max_model_len, budget)
-    samples = spec.schedule.prompts_per_step * spec.rollout.group_size // spec.schedule.updates_per_step
+    longest = keys or min(spec.window, budget)
+    samples = spec.schedule.prompts_per_step * _sequences(spec) // spec.schedule.updates_per_step
     whole_update = -(-samples // max(1, ranks // together)) * longest
     packed = tokens or min(budget, whole_update)
     frozen = size.parameters * width
@@ -176,14 +177,14 @@ def learner_memory(
         gradients=state[0],
         masters=state[1],
         moments=state[2],
-        reference=reference if spec.kl.coefficient > 0 and (not added or named) else 0,
+        reference=reference if _compares(spec) and (not added or named) else 0,
         proximal=frozen if keeps_copy else 0,
         teacher=0 if teacher is None or spec.distillation is None else teacher.parameters * BYTES["float32"],
         critic=critic_weights + sum(critic) if isinstance(spec.critic, SeparateCritic) else 0,
         activations=made.first + unshared + (_routing(size, packed) if together > 1 else 0),
         accumulates=whole_update > budget,
         reducing=max(made.last + unshared, _exchanged(spec, trained, stage)),
-        export=whole * max(width, 4 if added else width),
+        export=whole * max(width, 4 if added else width) if spec.examples is None else 0,
         host=made.host + _on_host(spec, trained, ranks),
     )
 
@@ -196,8 +197,24 @@ def _routing(size: PolicySize, tokens: int) -> int:
     return tokens * (size.layers - size.dense_layers) * (2 * 4 * size.experts + 2 * 8 * size.experts_per_token)
 
 
+def _sequences(spec: RunSpec) -> int:
+    """Sequences that the learner gets for one prompt."""
+    if spec.examples is None:
+        return spec.rollout.group_size
+    return 2 if isinstance(spec.examples, Preference) else 1
+
+
+def _compares(spec: RunSpec) -> bool:
+    """Whether the learner keeps a reference policy."""
+    if spec.examples is None:
+        return spec.kl.coefficient > 0
+    return isinstance(spec.examples, Preference) and spec.examples.has_reference
+
+
 def engine_memory(size: PolicySize, spec: RunSpec) -> EngineMemory:
     """The fullest device of one rollout engine, for the device type of the installed vLLM."""
+    if spec.examples is not None:
+        return EngineMemory(devices=0, weights=0, output_layer=0, kv_cache=0, kv_tokens=0)
     engine = spec.rollout.engine
     across, stages = engine.tensor_parallel_size, engine.pipeline_parallel_size
     width, cache = BYTES[engine.dtype], int(engine.kv_cache_gib * GIB)
