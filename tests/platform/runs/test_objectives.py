@@ -1,4 +1,4 @@
-"""Runs that learn from the rows of datasets: they have neither rewards nor engines, wherever they are read or written."""
+"""Runs that learn from the rows of datasets have neither rewards nor engines, wherever they are read or written."""
 
 from collections.abc import Callable
 from io import BytesIO
