@@ -3,7 +3,8 @@
 GSM8K writes every calculation of its solutions as ``<<48/2=24>>``. Each distinct one with a single operation on whole
 numbers becomes a row ``{"prompt": "48/2=", "answer": "24", "source": "div"}``. Which rows are held out for evaluation
 is decided by a hash of the problem (``ArithmeticProblem.is_held_out``), the same one that the warm-up of the starter
-policy obeys.
+policy obeys. Some rows are written once more with completions in the starter policy's own form, for supervised and
+preference training.
 """
 
 import argparse
@@ -15,12 +16,18 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from trainer_core.starter.problems import OPERATIONS, ArithmeticProblem, Operation, has_scratchpad
+from trainer_core.starter.scratchpad import response, scratchpad
+from trainer_core.starter.tokenizer import EOS
 
 DATA = Path(__file__).parent / "data"
 LONGEST_OPERAND = 4
 """Digits. Of the sums and differences, 95 % have operands this short; the rest would only teach counting digits."""
 QUESTIONS = 400
 """GSM8K's own questions kept for the text-level run."""
+WORKED, WORKED_HELD_OUT = 2000, 256
+"""Rows of each training and each held-out dataset with completions."""
+SLIPS = (-10, -2, -1, 1, 2, 10)
+"""Differences of wrong results from the right one: digits that were not carried, or miscounted."""
 SHUFFLE_SEED = 20
 _ANNOTATION = re.compile(r"<<([^=<>]+)=([^<>]+)>>")
 _CALCULATION = re.compile(r"(\d+)([-+*/])(\d+)")
@@ -65,7 +72,45 @@ def build(examples: list[Row]) -> dict[str, list[Row]]:
     datasets["gsm8k-questions"] = list(questions(examples[:QUESTIONS]))
     for rows in datasets.values():
         random.Random(SHUFFLE_SEED).shuffle(rows)
-    return datasets
+    return datasets | derived(datasets)
+
+
+def derived(datasets: dict[str, list[Row]]) -> dict[str, list[Row]]:
+    """The datasets with completions, from those with calculations. Training and held-out rows stay apart.
+
+    Args:
+        datasets: the calculations, by dataset name, in their final order.
+    """
+    found: dict[str, list[Row]] = {}
+    for suffix, names, count in (
+        ("", ("gsm8k-add-sub", "gsm8k-mul", "gsm8k-div"), WORKED),
+        ("-eval", ("gsm8k-eval", "gsm8k-eval-mul", "gsm8k-eval-div"), WORKED_HELD_OUT),
+    ):
+        rows = [row for name in names for row in datasets[name]]
+        random.Random(SHUFFLE_SEED).shuffle(rows)
+        found[f"gsm8k-worked{suffix}"] = [worked(row) for row in rows[:count]]
+        found[f"gsm8k-pairs{suffix}"] = [pair(row) for row in rows[count : 2 * count]]
+    return found
+
+
+def worked(row: Row) -> Row:
+    """A calculation with its completion: the hand method between the thinking tags, then the result."""
+    return {**row, "completion": _completion(row)}
+
+
+def pair(row: Row) -> Row:
+    """A calculation with a better completion, the worked one, and a worse one: a wrong result without any thinking."""
+    rng, right = random.Random(row["prompt"]), int(row["answer"])
+    wrong = rng.choice([right + slip for slip in SLIPS if right + slip >= 0])
+    return {**row, "chosen": _completion(row), "rejected": str(wrong)}
+
+
+def _completion(row: Row) -> str:
+    expression = _CALCULATION.fullmatch(row["prompt"].removesuffix("="))
+    assert expression is not None
+    operation = next(known for known in OPERATIONS if known == expression[2])
+    problem = ArithmeticProblem(int(expression[1]), operation, int(expression[3]))
+    return response(problem, scratchpad(problem)).removesuffix(EOS)
 
 
 def problems(examples: Iterable[Row]) -> Iterator[ArithmeticProblem]:

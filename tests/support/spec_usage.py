@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from tests.support import combinations
 from tests.support.installation import ROOT
 from trainer_core.spec import RunSpec
+from trainer_core.spec.base import SpecModel
 from trainer_core.spec.recipes import list_published, list_recipes
 
 Model = type[BaseModel]
@@ -81,7 +82,7 @@ def of_recipes() -> Usage:
 def _of_value(value: Any, usage: Usage) -> None:
     if isinstance(value, BaseModel):
         usage.add(type(value), value.model_fields_set)
-        for name in type(value).model_fields:
+        for name in value.members if isinstance(value, SpecModel) else type(value).model_fields:
             _of_value(getattr(value, name), usage)
     elif isinstance(value, list | tuple):
         for one in value:

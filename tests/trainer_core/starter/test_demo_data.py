@@ -53,6 +53,32 @@ def test_training_and_evaluation_share_no_prompt() -> None:
     assert not set(training) & set(evaluation)
 
 
+def test_completions_are_derived_from_the_calculations(build_data: ModuleType) -> None:
+    made = build_data.derived({name: rows(name) for name in TRAINING + EVALUATION})
+    assert made.keys() == {"gsm8k-worked", "gsm8k-pairs", "gsm8k-worked-eval", "gsm8k-pairs-eval"}
+    calculations = {
+        suffix: {row["prompt"]: row for name in names for row in rows(name)}
+        for suffix, names in (("", TRAINING), ("-eval", EVALUATION))
+    }
+    for suffix, known in calculations.items():
+        learned = [made[f"gsm8k-{kind}{suffix}"] for kind in ("worked", "pairs")]
+        assert [rows(f"gsm8k-{kind}{suffix}") for kind in ("worked", "pairs")] == learned
+        prompts = [row["prompt"] for found in learned for row in found]
+        assert len(set(prompts)) == len(prompts) and set(prompts) <= known.keys()
+        for row in learned[0]:
+            assert row["completion"] == f"<think>{thinking(row['completion'])}</think>{row['answer']}"
+        for row in learned[1]:
+            assert row["chosen"].endswith(f"</think>{row['answer']}")
+            assert int(row["rejected"]) >= 0 and row["rejected"] != row["answer"]
+    assert {"prompt": "48/2=", "answer": "24", "source": "div"}.items() <= build_data.worked(
+        {"prompt": "48/2=", "answer": "24", "source": "div"}
+    ).items()
+
+
+def thinking(completion: str) -> str:
+    return completion.removeprefix("<think>").partition("</think>")[0]
+
+
 def test_evaluation_is_exactly_what_the_warm_up_never_draws(build_data: ModuleType) -> None:
     for names, expected in ((TRAINING, False), (EVALUATION, True)):
         answers = [f"<<{row['prompt']}{row['answer']}>>" for name in names for row in rows(name)]

@@ -88,14 +88,15 @@ def few_with_everything(recipes: Sequence[Recipe]) -> set[str]:
     return chosen
 
 
-FEW = few_with_everything(list_recipes())
+RECIPES = [recipe for recipe in list_recipes() if recipe.run_spec().examples is None]
+FEW = few_with_everything(RECIPES)
 """Recipes that run whatever is changed in the science; all learn in ``trainer_core/update/test_recipes_learn.py``."""
 WIDELY = pytest.mark.expensive(RUN_CPU_S, "trains a short run", about=TRAINING)
 FURTHER = pytest.mark.expensive(RUN_CPU_S, "trains a short run", about=RUNS)
 
 
 @pytest.mark.parametrize(
-    "recipe", [pytest.param(one, marks=WIDELY if one.name in FEW else FURTHER, id=one.name) for one in list_recipes()]
+    "recipe", [pytest.param(one, marks=WIDELY if one.name in FEW else FURTHER, id=one.name) for one in RECIPES]
 )
 def test_recipe_runs(recipe: Recipe, warm_loop: WarmLoop, platform: PlatformDouble, policy: Path) -> None:
     assert_recipe_runs(recipe, warm_loop, platform, policy)

@@ -32,9 +32,13 @@ DATASETS = {
     "gsm8k-mul": "GSM8K multiplications",
     "gsm8k-div": "GSM8K divisions",
     "gsm8k-questions": "GSM8K questions",
+    "gsm8k-worked": "GSM8K worked calculations",
+    "gsm8k-pairs": "GSM8K pairs of results",
     "gsm8k-eval": "GSM8K additions and subtractions, held out",
     "gsm8k-eval-mul": "GSM8K multiplications, held out",
     "gsm8k-eval-div": "GSM8K divisions, held out",
+    "gsm8k-worked-eval": "GSM8K worked calculations, held out",
+    "gsm8k-pairs-eval": "GSM8K pairs of results, held out",
 }
 REWARDS = {
     "calculation": {"components": [{"name": "correct", "weight": 1.0, "grader": {"type": "numeric"}}]},
