@@ -1,4 +1,5 @@
-"""The course of a run as a whole: no step has updated the policy, the policy has collapsed, or answers are all cut.
+"""The course of a run as a whole: no step has updated the policy, the policy has collapsed, answers are all cut, or
+rows are learned by heart.
 
 Guards watch one metric and are the user's. These are checked in every run, because such a run would otherwise end as if
 all had gone well.
@@ -11,21 +12,25 @@ from typing import Any, Final
 
 from trainer_core.steering.guard_checks import solved
 from trainer_core.steering.guards import Alert, Calm
-from trainer_core.steering.held_out import held_out_score
+from trainer_core.steering.held_out import held_out_losses, held_out_score
 
 NO_UPDATE: Final = "no update"
 COLLAPSE: Final = "collapse"
 CUT: Final = "answers cut"
+OVERFITS: Final = "overfits"
 TITLES: Final[Mapping[str, str]] = {
     NO_UPDATE: "No step has updated the policy",
     COLLAPSE: "The policy has collapsed",
     CUT: "Nearly all answers are cut",
+    OVERFITS: "The policy learns its rows by heart",
 }
 """Names by which health and incidents know these, with their titles."""
+_GRADIENT: Final = "actor/grad_norm"
 _METRICS: Final[Mapping[str, str]] = {
     NO_UPDATE: "groups/zero_advantage_share",
     COLLAPSE: "critic/score/mean",
     CUT: "response_length/clip_ratio",
+    OVERFITS: "sft/loss",
 }
 WINDOW = 5
 """Steps before a running run is judged, and over which its recent reward and its cut answers are averaged."""
@@ -36,6 +41,9 @@ _LOST = 0.5
 """Share of its height above the worst reward seen that a score must lose to have collapsed."""
 _BEYOND = 2.0
 """Standard errors that each of the two falls must exceed. Both must, so chance alone hardly ever suffices."""
+
+_RISEN = 1.1
+"""Held-out loss, as a multiple of its best, above which the policy learns its rows by heart."""
 
 Mean = tuple[float, float]
 """A mean, and its standard error."""
@@ -69,6 +77,14 @@ class _Seen:
     """(cut answers, answers, their limit) of the newest steps."""
     cut_since: int | None = None
     """First of the consecutive steps whose answers were nearly all cut."""
+    rows: bool = False
+    """Whether the run learns from rows, as its metrics show."""
+    losses: list[float] = field(default_factory=list)
+    """Supervised losses of the newest steps."""
+    best: dict[str, tuple[float, float | None]] = field(default_factory=dict)
+    """Lowest held-out loss of each source, by its metric, and the training loss at that time; None: not known yet."""
+    loss_now: dict[str, float] = field(default_factory=dict)
+    """Newest held-out loss of each source."""
     solved: bool = False
     """Whether nearly all samples of the newest step succeed."""
     told: dict[str, tuple[int, str, str]] = field(default_factory=dict)
@@ -89,7 +105,8 @@ class RunCourse:
             step: its number, from 1.
             metrics: as reported.
             samples: answers in its batch.
-            reward: the reward version that scored it. Scores of different versions are never compared.
+            reward: the reward version that scored it. Scores of different versions are never compared. Empty for a run
+                that learns from rows.
             rests: whether the policy is not to be updated in this step, because a critic warms up.
         """
         seen = self._seen
@@ -100,6 +117,7 @@ class RunCourse:
                 seen.held_out = seen.held_out_now = None
             seen.reward, seen.start, seen.floor, seen.recent = reward, None, math.inf, []
         self._rewards(metrics, samples)
+        self._losses(metrics)
         cut = metrics.get("response_length/clip_ratio", 0.0)
         limit = metrics.get("response_length/window", 0.0)
         seen.cut = [*seen.cut, (cut * samples, float(samples), limit)][-WINDOW:]
@@ -108,6 +126,7 @@ class RunCourse:
 
     def evaluation(self, metrics: Mapping[str, float]) -> None:
         """Take in an evaluation, scored by the reward version of the steps around it."""
+        self._held_out_losses(metrics)
         score = held_out_score(metrics)
         if score is None or not all(map(math.isfinite, score)):
             return
@@ -128,7 +147,7 @@ class RunCourse:
         told = self._seen.told
         for name in [name for name in told if name not in found]:
             since, _, _ = told.pop(name)
-            news.append(Calm(name, _METRICS[name], since, f"{TITLES[name]}: no longer, as of step {step}."))
+            news.append(Calm(name, self._metric(name), since, f"{TITLES[name]}: no longer, as of step {step}."))
         for name, alert in found.items():
             before = told.get(name)
             told[name] = (alert.since if before is None else before[0], alert.message, alert.severity)
@@ -159,9 +178,13 @@ class RunCourse:
             known = {name: state[name] for name in _Seen.__slots__ if name in state}
             seen = _Seen(**{**known, "floor": math.inf if state["floor"] is None else state["floor"]})
             seen.told = {name: (since, message, how) for name, (since, message, how) in seen.told.items()}
+            seen.best = {name: (best, then) for name, (best, then) in seen.best.items()}
             self._seen = seen
 
     # ── the judgements ──
+
+    def _metric(self, name: str) -> str:
+        return _GRADIENT if name == NO_UPDATE and self._seen.rows else _METRICS[name]
 
     def _updates(self, step: int, metrics: Mapping[str, float]) -> None:
         seen = self._seen
@@ -185,19 +208,44 @@ class RunCourse:
         else:
             seen.recent = [*seen.recent, (mean, error)][-WINDOW:]
 
+    def _losses(self, metrics: Mapping[str, float]) -> None:
+        seen, loss = self._seen, metrics.get("sft/loss", math.nan)
+        seen.rows = seen.rows or "sft/loss" in metrics or "preference/loss" in metrics
+        if not math.isfinite(loss):
+            return
+        if not seen.losses:
+            seen.best = {name: (best, loss if then is None else then) for name, (best, then) in seen.best.items()}
+        seen.losses = [*seen.losses, loss][-WINDOW:]
+
+    def _held_out_losses(self, metrics: Mapping[str, float]) -> None:
+        seen = self._seen
+        now = math.fsum(seen.losses) / len(seen.losses) if seen.losses else None
+        for name, loss in held_out_losses(metrics).items():
+            if not math.isfinite(loss):
+                continue
+            seen.loss_now[name] = loss
+            if name not in seen.best or loss <= seen.best[name][0]:
+                seen.best[name] = (loss, now)
+
     def _found(self, step: int, last: bool) -> dict[str, Alert]:
-        found = (self._no_update(last), self._collapse(step), self._cut(last))
+        found = (self._no_update(last), self._collapse(step), self._cut(last), self._overfits(step))
         return {alert.guard: alert for alert in found if alert is not None}
 
     def _no_update(self, last: bool) -> Alert | None:
         seen = self._seen
         if seen.updates or seen.steps < (1 if last else WINDOW):
             return None
+        steps = "The only step has not" if seen.steps == 1 else f"None of the {seen.steps} steps has"
+        if seen.rows:
+            message = (
+                f"{steps} updated the policy: its gradient was zero. It still has the weights that it began with. See"
+                " whether the rows have tokens that teach (examples/taught_share), and whether their loss is zero."
+            )
+            return _alert(NO_UPDATE, 0.0, message, seen.first, severe=last, metric=_GRADIENT)
         dead, failed = seen.dead / seen.steps, seen.failed / seen.steps
         why = f"{dead:.0%} of the groups had equal rewards"
         if failed:
             why += f", and {failed:.0%} of the rewards could not be computed"
-        steps = "The only step has not" if seen.steps == 1 else f"None of the {seen.steps} steps has"
         message = (
             f"{steps} updated the policy: {why}. It still has the weights that it began with. Compare samples with the"
             " rows' references: the prompts may be too easy or too hard, or the reward the same for every answer."
@@ -236,9 +284,31 @@ class RunCourse:
         since = seen.cut_since or seen.first
         return _alert(CUT, share, message, since, severe=False)
 
+    def _overfits(self, step: int) -> Alert | None:
+        """Preference training is not judged: it makes even better completions less likely, by design."""
+        seen = self._seen
+        if not seen.losses:
+            return None
+        training = math.fsum(seen.losses) / len(seen.losses)
+        risen = [
+            (seen.loss_now[name] / best, name, best, then)
+            for name, (best, then) in seen.best.items()
+            if then is not None and training < then and best > 0.0 and seen.loss_now[name] > _RISEN * best
+        ]
+        if not risen:
+            return None
+        _, name, best, then = max(risen)
+        message = (
+            f"{name} rose from its best of {best:.4g} to {seen.loss_now[name]:.4g} while the training loss fell from"
+            f" {then:.4g} to {training:.4g}: the policy learns its rows by heart. Use a checkpoint from before, train"
+            " for fewer steps, or lower optimizer.learning_rate."
+        )
+        since = seen.told[OVERFITS][0] if OVERFITS in seen.told else step
+        return _alert(OVERFITS, seen.loss_now[name], message, since, severe=False, metric=name)
 
-def _alert(name: str, value: float, message: str, since: int, *, severe: bool) -> Alert:
-    return Alert(_METRICS[name], value, message, "alert", name, "error" if severe else "warn", since)
+
+def _alert(name: str, value: float, message: str, since: int, *, severe: bool, metric: str | None = None) -> Alert:
+    return Alert(metric or _METRICS[name], value, message, "alert", name, "error" if severe else "warn", since)
 
 
 def _fell(start: Mean, now: Mean, floor: float) -> bool:

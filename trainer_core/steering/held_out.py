@@ -54,9 +54,9 @@ def held_out_score(metrics: Mapping[str, float]) -> tuple[float, float] | None:
     return (math.fsum(scores) / len(scores), _error(metrics)) if scores else None
 
 
-def held_out_losses(metrics: Mapping[str, float]) -> list[float]:
-    """The held-out loss of each source that reports one, in nats per token."""
-    return [value for name, value in metrics.items() if _LOSS.fullmatch(name)]
+def held_out_losses(metrics: Mapping[str, float]) -> dict[str, float]:
+    """The held-out loss of each source that reports one, by its metric, in nats per token."""
+    return {name: value for name, value in metrics.items() if _LOSS.fullmatch(name)}
 
 
 def _error(metrics: Mapping[str, float]) -> float:

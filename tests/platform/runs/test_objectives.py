@@ -315,6 +315,36 @@ def test_a_judge_is_not_used_by_a_run_without_rewards(api: Api, rows: None, team
     assert run_that_asks(team, "critic") is None
 
 
+def test_what_goes_wrong_is_told_without_rewards(api: Api, rows: None) -> None:
+    run, worker = begin(api, SFT)
+    losses = {"sft/loss": 0.5, "actor/grad_norm": 0.0, "actor/loss": 0.5}
+    data = {"metrics": losses, "tokens_total": 20, "seconds": 2.0}
+    told = [
+        ("no update", "actor/grad_norm", "None of the 5 steps has updated the policy: its gradient was zero."),
+        ("overfits", "eval/held/loss", "eval/held/loss rose from its best of 1 to 2."),
+        ("gradient spike", "actor/grad_norm", "It is ten times its mean."),
+    ]
+    alerts = [
+        {
+            "kind": "alert",
+            "step": 1,
+            "data": {
+                "level": "warn", "title": name, "message": message, "metric": metric, "value": 0.0,
+                "guard": {"guard": name, "state": "acts", "since": 1, "severity": "warn", "action": "alert"},
+            },
+        }
+        for name, metric, message in told
+    ]  # fmt: skip
+    worker.sync({"kind": "step", "step": 1, "data": data}, *alerts)
+    found = api("viewer").get(f"/api/v1/runs/{run.id}/incidents").json()["data"]
+    assert {one["kind"] for one in found} == {"no_signal", "held_out", "gradient"}
+    for one in found:
+        text = str([one["title"], one["cause"], one["advice"]])
+        assert not [word for word in ("reward", "group", "sample", "engine", "mismatch") if word in text.lower()], text
+    shown = api("viewer").get(f"/api/v1/runs/{run.id}").json()
+    assert sorted(shown["summary"]["concerns"]) == sorted(message for _, _, message in told[:2])
+
+
 def value_at(document: dict[str, Any], path: str) -> Any:
     for part in path.split("."):
         document = document[part]

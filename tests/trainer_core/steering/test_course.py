@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from trainer_core.steering.course import COLLAPSE, CUT, NO_UPDATE, WINDOW, RunCourse
+from trainer_core.steering.course import COLLAPSE, CUT, NO_UPDATE, OVERFITS, WINDOW, RunCourse
 from trainer_core.steering.guards import Alert, Calm
 
 SAMPLES = 64
@@ -217,3 +217,84 @@ def test_steps_in_which_the_policy_rests_are_not_counted() -> None:
         assert course.news(step) == []
     course.step(21, metrics(0.5), samples=SAMPLES, reward="r@1")
     assert course.news(21, last=True) == []
+
+
+def rows(loss: float, name: str = "sft/loss", gradient: float = 1.0) -> dict[str, float]:
+    """The figures of a step that learns from rows."""
+    return {name: loss, "actor/grad_norm": gradient, "examples/taught_share": 0.5}
+
+
+def held_out(run: Run, loss: float, source: str = "held") -> None:
+    run.course.evaluation({f"eval/{source}/loss": loss, f"eval/{source}/loss/last": 9.0})
+
+
+def test_a_held_out_loss_that_rises_while_training_falls_is_learning_by_heart() -> None:
+    run = Run()
+    held_out(run, 2.0)
+    run.steps(rows(2.0), reward="")
+    held_out(run, 1.0)
+    run.steps(rows(1.0), rows(0.5), reward="")
+    held_out(run, 1.2)
+    run.steps(rows(0.1), reward="")
+    (sentence,) = run.course.sentences
+    assert sentence.startswith("eval/held/loss rose from its best of 1 to 1.2 while the training loss fell from 2 to")
+    held_out(run, 1.05)
+    run.steps(rows(0.1), reward="")
+    assert run.news == [(4, OVERFITS, "warn"), (5, OVERFITS, "calm")]
+    assert run.end() == []
+
+
+def test_a_loss_that_was_best_before_the_first_step_counts() -> None:
+    run = Run()
+    held_out(run, 1.0)
+    run.steps(rows(2.0), rows(1.0), reward="")
+    held_out(run, 1.5)
+    run.steps(rows(0.5), reward="")
+    assert run.news == [(3, OVERFITS, "warn")]
+
+
+@pytest.mark.parametrize(
+    ("losses", "training"),
+    [
+        ([2.0, 1.0, 1.1], [2.0, 1.0, 0.5]),  # not more than a tenth
+        ([2.0, 1.0, 1.5], [2.0, 1.0, 4.0]),  # training is worse as well: no learning by heart
+        ([2.0, float("nan"), 1.9], [2.0, 1.0, 0.5]),
+        ([2.0, 1.5, 1.0], [2.0, 1.0, 0.5]),
+    ],
+)
+def test_other_losses_are_no_learning_by_heart(losses: list[float], training: list[float]) -> None:
+    run = Run()
+    for loss, own in zip(losses, training, strict=True):
+        held_out(run, loss)
+        run.steps(rows(own), reward="")
+    assert run.end() == [] and run.news == []
+
+
+def test_preference_training_is_not_judged_by_its_likelihoods() -> None:
+    run = Run()
+    for loss in (1.0, 2.0, 3.0):
+        held_out(run, loss)
+        run.steps(rows(1.0 / loss, "preference/loss"), reward="")
+    assert run.end() == [] and run.news == []
+
+
+@pytest.mark.parametrize("name", ["sft/loss", "preference/loss"])
+def test_rows_that_teach_nothing_are_no_matter_of_rewards(name: str) -> None:
+    run = Run()
+    run.steps(*[rows(0.0, name, gradient=0.0)] * WINDOW, reward="")
+    (sentence,) = run.end()
+    assert sentence.startswith("None of the 5 steps has updated the policy: its gradient was zero.")
+    assert "reward" not in sentence and "groups" not in sentence
+    assert run.news == [(WINDOW, NO_UPDATE, "warn"), (WINDOW, NO_UPDATE, "error")]
+
+
+def test_what_was_seen_of_losses_survives_a_checkpoint() -> None:
+    run = Run()
+    held_out(run, 1.0)
+    run.steps(rows(2.0), rows(1.0), reward="")
+    course = RunCourse("run-1")
+    course.load(json.loads(json.dumps(run.course.state())), 2)
+    after = Run(course)
+    held_out(after, 1.5)
+    after.steps(rows(0.5), reward="")
+    assert after.news == [(1, OVERFITS, "warn")]

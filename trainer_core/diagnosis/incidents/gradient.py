@@ -23,7 +23,8 @@ def _tell(facts: Symptoms, episode: Episode) -> Told:
     if before is not None and now is not None and now > 3 * before:
         why = "Engine and learner also disagree more than before: probably a few tokens with large weights cause it."
         return Told(title, why, "likely", _METRICS, (Remedy("View those tokens.", "tokens"), *advice))
-    why = "No field was changed shortly before and the mismatch is as usual: the metrics do not show the cause."
+    mismatch = "" if now is None else " and the mismatch is as usual"
+    why = f"No field was changed shortly before{mismatch}: the metrics do not show the cause."
     return Told(title, why, "unknown", _METRICS, advice)
 
 

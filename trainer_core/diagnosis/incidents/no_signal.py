@@ -6,6 +6,9 @@ from trainer_core.diagnosis.incidents.incident import Remedy, Told
 
 _DEAD, _RATES, _SCORE = "groups/zero_advantage_share", "train/pass_rate/", "critic/score/mean"
 _ENTROPY = "actor/entropy"
+_GRADIENT = "actor/grad_norm"
+_OF_ROWS = ("examples/taught_share", "sft/loss", "preference/loss")
+"""What runs that learn from rows report in place of groups and rewards."""
 _EASY, _HARD = 0.9, 0.1
 """Pass rate from which the data is called too easy, and the one below which it is called too hard."""
 _CODES = ("constant_reward", "no_signal", "no_place", "starved")
@@ -15,6 +18,8 @@ _BAND = Remedy("Sample prompts of medium difficulty.", "control", "curriculum.mi
 
 def _tell(facts: Symptoms, episode: Episode) -> Told:
     said = episode.message("constant_reward", "no_signal", "no_place") or episode.message("no update")
+    if not facts.starting(_DEAD) and (rows := episode.message("no update")) is not None:
+        return Told("No step has updated the policy", rows, "known", (_GRADIENT, *_OF_ROWS))
     names = facts.starting(_RATES)
     metrics = (_DEAD, *names, _SCORE, _ENTROPY)
     title = "The reward is constant" if episode.message("constant_reward") else "Groups have no signal"
@@ -47,6 +52,6 @@ FAMILY = Family(
     "no_signal",
     either(alerts_of(*_CODES), named("no update"), guards_on(_DEAD)),
     _tell,
-    watched=(_DEAD, _RATES, _SCORE, _ENTROPY),
+    watched=(_DEAD, _RATES, _SCORE, _ENTROPY, _GRADIENT, *_OF_ROWS),
     lasts=(_DEAD,),
 )

@@ -10,7 +10,7 @@ from trainer_core.diagnosis.incidents.incident import Remedy, Severity, Told
 _REWARD = "critic/score/mean"
 _BOTH = ("rollout_corr/k3_kl", "rollout_corr/kl", "rollout_corr/rollout_is_mean")
 _ENGINE, _LEARNER = "rollout_corr/rollout_ppl", "rollout_corr/training_ppl"
-_UPDATE = ("actor/loss", "actor/pg_loss", "actor/grad_norm")
+_UPDATE = ("actor/loss", "actor/pg_loss", "sft/loss", "preference/loss", "actor/grad_norm")
 _TOKENS = Remedy("View the tokens at which it begins.", "tokens")
 _DEFINITION = Remedy("Correct the reward, and use its new version.", "control", "reward.definition")
 _WATCHED = (_REWARD, *_BOTH, _ENGINE, _LEARNER, "actor/entropy", *_UPDATE)
@@ -51,8 +51,9 @@ def _tell(facts: Symptoms, episode: Episode) -> Told:
         why = f"The mean reward is not a number from step {episode.since}: a component of the reward returned NaN."
         advice = (Remedy("View the reward components of that step.", "samples"), _DEFINITION)
         return Told("The reward is not a number", why, "known", (_REWARD,), advice)
+    parts = "log-probabilities and rewards are" if facts.starting(_REWARD) else "earlier updates were"
     why = (
-        f"The update is not finite at step {episode.since}, although log-probabilities and rewards are: its gradient"
+        f"The update is not finite at step {episode.since}, although {parts}: its gradient"
         " overflowed. Such an update is skipped. The metrics do not show which sample caused it."
     )
     advice = (

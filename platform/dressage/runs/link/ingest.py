@@ -139,7 +139,7 @@ class Ingest:
         scores = [value for name, value in data.metrics.items() if name.endswith("/score/mean")]
         if scores:
             self.run.summary = {**self.run.summary, "eval": finite(sum(scores) / len(scores))}
-        losses = held_out_losses(data.metrics)
+        losses = held_out_losses(data.metrics).values()
         if losses:
             self.run.summary = {**self.run.summary, "eval_loss": finite(sum(losses) / len(losses))}
         self._point(event, step, data.metrics, 0.0)
