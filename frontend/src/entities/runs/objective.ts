@@ -9,7 +9,7 @@ export interface ObjectiveWords {
   type: Objective;
   /** What the policy learns from. */
   title: string;
-  /** Name of the kind of training. */
+  /** Kind of training. */
   method: string;
   /** Name on labels, where space is short. */
   short: string;
@@ -38,7 +38,7 @@ export const OBJECTIVES: readonly ObjectiveWords[] = [
   {
     type: "preference",
     title: "Preferences",
-    method: "preference",
+    method: "DPO and others",
     short: "Preference",
     hint: "Each row holds a better and a worse completion.",
     run: "Preference run",

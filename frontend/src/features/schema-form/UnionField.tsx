@@ -36,7 +36,7 @@ export function UnionField(props: Props) {
   };
   return (
     <div className={bare ? undefined : classes.union} data-pointer={path.join("/")}>
-      <div className={classes.unionHead}>
+      <div className={fixed ? undefined : classes.unionHead}>
         {fixed ? (
           faults.length > 0 && <Input.Error role="alert">{faults.join(" ")}</Input.Error>
         ) : (

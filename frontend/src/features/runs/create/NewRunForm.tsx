@@ -108,8 +108,9 @@ export function NewRunForm(props: Props) {
         ) as Spec,
     );
   };
-  // Sections that the objective decides on are no changes of the person's.
-  const compared = start.objective === undefined ? base : { ...base, objective: start.objective };
+  // Sections and defaults that come with an objective are no changes of the person's.
+  const compared =
+    objective === objectiveOf(start) ? base : setIn(base as Json, ["objective", "type"], objectiveOf(start));
   const changes = diff(compared as Json, spec as Json);
   const toggle = (section: string, next: boolean) =>
     setOpen(previous => {

@@ -6,13 +6,13 @@ import { runObjective, wordsOf } from "@/entities/runs/objective";
 export function ObjectiveLabel({ run }: { run: Run }) {
   const objective = runObjective(run);
   if (objective === "rl") return null;
-  const { short, method } = wordsOf(objective);
+  const { short, title } = wordsOf(objective);
   return (
     <Badge
       size="xs"
       variant="outline"
       color="gray"
-      title={`Objective: ${method}`}
+      title={`Learns from ${title.toLowerCase()}`}
       style={{ flex: "none" }} // whole next to a long name
       data-testid="objective-label"
     >
