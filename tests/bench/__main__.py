@@ -20,6 +20,7 @@ from tests.bench import (
     rollout_share,
     saving_memory,
     speculation,
+    stage_step,
     staleness,
     time_to_reward,
     web_memory,
@@ -67,6 +68,7 @@ SCRIPTS = {
 ALONE: dict[str, tuple[str, Callable[[], list[Figure]]]] = {
     "kernels": ("Operations of kernels/, one core", kernels.measure),
     "learner": ("Learner's step, one core", learner_step.measure),
+    "stages": ("Steps of supervised and preference training against TRL's, one core", stage_step.measure),
     "memory": ("Learner's memory, predicted and measured", learner_memory.measure),
     "saving": ("Memory of two ranks that save a checkpoint", saving_memory.measure),
     "travel": ("Weights on their way to an engine, one core", weight_travel.measure),

@@ -8,7 +8,7 @@ _DEAD, _RATES, _SCORE = "groups/zero_advantage_share", "train/pass_rate/", "crit
 _ENTROPY = "actor/entropy"
 _GRADIENT = "actor/grad_norm"
 _OF_ROWS = ("examples/taught_share", "sft/loss", "preference/loss")
-"""What runs that learn from rows report in place of groups and rewards."""
+"""Metrics that runs report which learn from rows, in place of groups and rewards."""
 _EASY, _HARD = 0.9, 0.1
 """Pass rate from which the data is called too easy, and the one below which it is called too hard."""
 _CODES = ("constant_reward", "no_signal", "no_place", "starved")

@@ -1,4 +1,4 @@
-"""What the objective of a run allows: the kinds of jobs and forks that make sense for it."""
+"""Limits that the objective of a run sets: the kinds of jobs and forks that make sense for it."""
 
 from collections.abc import Mapping
 from typing import Any
