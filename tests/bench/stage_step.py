@@ -1,7 +1,7 @@
 """A step of supervised and of preference training against TRL's trainers: the same tokens, gradients and precision.
 
-Both sides have one thread, float32, the policy of ``learner_step`` and the same rows. TRL's micro-batches have eight rows,
-ours as many as fit into as many tokens.
+Both sides have one thread, float32, the policy of ``learner_step`` and the same rows. TRL's micro-batches have
+eight rows, ours as many as fit into as many tokens.
 """
 
 import json

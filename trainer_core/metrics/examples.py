@@ -5,7 +5,7 @@ from typing import Literal
 from trainer_core.metrics.metric import Metric
 
 ENTRIES = (
-    Metric("sft/loss", "Loss", "nats", "mean −log π_θ over the tokens of the step that teach", "examples"),
+    Metric("sft/loss", "Loss per token", "nats", "mean −log π_θ over the tokens of the step that teach", "examples"),
     Metric(
         "sft/loss/<source>", "Loss by source", "nats", "mean −log π_θ over the source's tokens that teach", "examples"
     ),
