@@ -56,6 +56,32 @@ def test_runs_come_in_pages_newest_first(runs: RunsApi, proxy: FaultyProxy, make
     assert "asleep" in str(error) or "draft" in str(error)
 
 
+LEARNS_ROWS = {
+    "policy": {"base": "small"},
+    "data": {"sources": [{"name": "add", "dataset": "sums@1"}]},
+    "objective": {"type": "sft", "completion": "answer", "max_tokens": 96},
+    "schedule": {"steps": 40, "prompts_per_step": 2},
+}
+
+
+@on_platform
+@pytest.mark.parametrize("spec", [LEARNS_ROWS, RunSpec.model_validate(LEARNS_ROWS)], ids=["mapping", "model"])
+def test_a_run_that_learns_from_rows(runs: RunsApi, nouns: Path, spec: Any) -> None:
+    made = runs.create("rows", spec)
+    assert (made.objective, made.summary.reward, made.summary.loss) == ("sft", None, None)
+    assert "reward" not in made.spec
+    assert RunSpec.model_validate(made.spec) == RunSpec.model_validate(LEARNS_ROWS)
+    Run.objects.filter(pk=made.id).update(summary={"loss": 0.5, "eval_loss": 0.75})
+    assert (runs.get(made.id).summary.loss, runs.get(made.id).summary.eval_loss) == (0.5, 0.75)
+
+
+def test_a_run_that_learns_from_rows_has_no_reward() -> None:
+    runs = RunsApi(Connection("http://127.0.0.1:9", "drs_secret", timeout=1, retries=0))
+    error = refused(lambda: runs.create("rows", {**LEARNS_ROWS, "reward": {"definition": "exact@1"}}))
+    assert (error.status, [fault.pointer for fault in error.errors]) == (None, ["/spec/reward"])
+    assert "remove reward" in error.errors[0].detail
+
+
 @on_platform
 def test_one_run(runs: RunsApi, make_run: Callable[..., Run], nouns: Path, other_team: Team) -> None:
     row = make_run("first", start=True)

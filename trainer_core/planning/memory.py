@@ -10,6 +10,7 @@ from math import lcm
 
 from trainer_core.planning.activations import MASKED_KEYS, activations
 from trainer_core.planning.policy_size import PolicySize
+from trainer_core.planning.rows import sequences
 from trainer_core.spec import RunSpec
 from trainer_core.spec.learner.adapter import LoRAAdapter
 from trainer_core.spec.methods.critic import SeparateCritic
@@ -153,7 +154,8 @@ def learner_memory(
     together = spec.parallelism.context_parallel_size
     budget = spec.parallelism.max_tokens_per_microbatch * together
     longest = keys or min(spec.window, budget)
-    samples = spec.schedule.prompts_per_step * _sequences(spec) // spec.schedule.updates_per_step
+    per_prompt = spec.rollout.group_size if spec.examples is None else sequences(spec)
+    samples = spec.schedule.prompts_per_step * per_prompt // spec.schedule.updates_per_step
     whole_update = -(-samples // max(1, ranks // together)) * longest
     packed = tokens or min(budget, whole_update)
     frozen = size.parameters * width
@@ -195,13 +197,6 @@ def _routing(size: PolicySize, tokens: int) -> int:
     if not size.experts:
         return 0
     return tokens * (size.layers - size.dense_layers) * (2 * 4 * size.experts + 2 * 8 * size.experts_per_token)
-
-
-def _sequences(spec: RunSpec) -> int:
-    """Sequences that the learner gets for one prompt."""
-    if spec.examples is None:
-        return spec.rollout.group_size
-    return 2 if isinstance(spec.examples, Preference) else 1
 
 
 def _compares(spec: RunSpec) -> bool:

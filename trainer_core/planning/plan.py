@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from trainer_core.planning.modes import all_modes, chosen_mode
 from trainer_core.planning.rates import Rates
+from trainer_core.planning.rows import RowStep, best_row_step, row_step, sequences
 from trainer_core.planning.simulate import simulate
 from trainer_core.planning.split import Split, best_split
 from trainer_core.planning.workload import LoopMode, ModeName, PlanError, Workload, workload
@@ -58,7 +59,7 @@ class RunPlan:
     current: ModePlan
     """The spec as it stands: its mode, workers and ranks."""
     modes: tuple[ModePlan, ...]
-    """The best split of each mode."""
+    """The best split of each mode; one for a run that learns from rows, which has no engines."""
 
 
 def plan(spec: RunSpec, gpus: int, rates: Rates, *, price: float | None = None) -> RunPlan:
@@ -77,6 +78,8 @@ def plan(spec: RunSpec, gpus: int, rates: Rates, *, price: float | None = None) 
         raise PlanError(f"a plan needs 1 to {MAX_GPUS} GPUs, not {gpus}.")
     if price is not None and not price >= 0:
         raise PlanError(f"a price must be 0 or more, not {price:g}.")
+    if spec.examples is not None:
+        return _of_rows(spec, gpus, rates, price)
     work = workload(spec, rates)
     found = tuple(_describe(spec, work, mode, best_split(work, mode, gpus), gpus, price) for mode in all_modes(spec))
     return RunPlan(
@@ -85,6 +88,44 @@ def plan(spec: RunSpec, gpus: int, rates: Rates, *, price: float | None = None) 
         mean_tokens=found[0].tokens_per_s * found[0].step_seconds / work.samples,
         current=_as_it_stands(spec, work, price),
         modes=found,
+    )
+
+
+def _of_rows(spec: RunSpec, gpus: int, rates: Rates, price: float | None) -> RunPlan:
+    """The plan of a run that learns from rows: it has one mode, and no engines."""
+    own = row_step(spec, rates, spec.parallelism.learner_ranks)
+    samples = spec.schedule.prompts_per_step * sequences(spec)
+    return RunPlan(
+        gpus=gpus,
+        source=rates.source,
+        mean_tokens=own.completion_tokens / samples,
+        current=_of_row_step(spec, own, rates, own.ranks * rates.learner.gpus, price),
+        modes=(_of_row_step(spec, best_row_step(spec, rates, gpus), rates, gpus, price),),
+    )
+
+
+def _of_row_step(spec: RunSpec, step: RowStep, rates: Rates, gpus: int, price: float | None) -> ModePlan:
+    used, total = step.ranks * rates.learner.gpus, step.step_seconds * spec.schedule.steps
+    hours = used * total / 3600
+    return ModePlan(
+        mode="sync",
+        max_staleness=0,
+        rollout_gpus=0,
+        learner_gpus=used,
+        rollout_workers=0,
+        learner_ranks=step.ranks,
+        unused_gpus=gpus - used,
+        step_seconds=step.step_seconds,
+        total_seconds=total,
+        generate_seconds=0.0,
+        learn_seconds=step.learn_seconds,
+        load_seconds=0.0,
+        engine_idle_share=0.0,
+        learner_idle_share=_idle(step.learn_seconds, step.step_seconds),
+        tokens_per_s=step.completion_tokens / step.step_seconds,
+        staleness=0.0,
+        gpu_hours=hours,
+        cost=None if price is None else hours * price,
     )
 
 

@@ -40,6 +40,8 @@ def _rates(options: argparse.Namespace, spec: RunSpec) -> Rates:
     given = {"reward_seconds": options.reward_seconds, "loop_seconds": options.loop_seconds}
     if options.rates is not None:
         rates = read_rates(options.rates)
+    elif spec.examples is not None:
+        raise PlanError("engine and learner are measured on sampled completions: give --rates for a run without any.")
     else:
         policy = options.policy or Path(spec.policy.base)
         if options.prompts is None or not policy.is_dir():

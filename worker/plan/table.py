@@ -27,8 +27,7 @@ def as_text(spec: RunSpec, rates: Rates, plans: Sequence[RunPlan]) -> str:
     current = plans[0].current
     lines = [
         f"rates: {rates.source}",
-        f"a step: {spec.schedule.prompts_per_step} prompts × {spec.rollout.group_size} samples, "
-        f"{plans[0].mean_tokens:,.0f} tokens each on average; {spec.schedule.steps:,} steps",
+        f"a step: {_batch(spec)}, {plans[0].mean_tokens:,.0f} tokens each on average; {spec.schedule.steps:,} steps",
         "",
         "the spec unchanged",
         *_table([current]),
@@ -37,6 +36,12 @@ def as_text(spec: RunSpec, rates: Rates, plans: Sequence[RunPlan]) -> str:
         lines += ["", f"best split of {plan.gpus} GPUs", *_table(plan.modes)]
     lines += ["", "Start-up, evaluations and checkpoints are not counted. η: bound of staleness in versions."]
     return "\n".join(lines)
+
+
+def _batch(spec: RunSpec) -> str:
+    if spec.examples is not None:
+        return f"{spec.schedule.prompts_per_step} {'pairs' if spec.objective.type == 'preference' else 'rows'}"
+    return f"{spec.schedule.prompts_per_step} prompts × {spec.rollout.group_size} samples"
 
 
 def _table(modes: Sequence[ModePlan]) -> list[str]:

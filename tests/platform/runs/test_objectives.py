@@ -18,6 +18,7 @@ from dressage.runs.sweep import reconcile
 from dressage.runs.watch.judge_usage import run_that_asks
 from dressage.teams.models import Team
 from tests.platform.runs.fixtures import Worker, spec_document
+from tests.trainer_core.planning.rates_for_planning import BY_HAND
 from trainer_core.link.bundle import Bundle
 from trainer_core.link.cluster import ClusterReport, GpuKind
 from trainer_core.spec import RunSpec
@@ -80,7 +81,7 @@ def test_a_run_that_learns_from_rows_is_created_and_shown(api: Api, rows: None, 
         assert RunSpec.model_validate(spec) == RunSpec.model_validate(document)
     [listed] = api("viewer").get("/api/v1/runs").json()["data"]
     assert (listed["id"], listed["objective"]) == (made["id"], document["objective"]["type"])
-    assert "loss" not in listed["summary"]
+    assert (listed["summary"]["loss"], listed["summary"]["eval_loss"]) == (None, None)
 
 
 def test_a_run_from_before_objectives_has_rewards(api: Api, make_run: Callable[..., Run]) -> None:
@@ -349,3 +350,14 @@ def value_at(document: dict[str, Any], path: str) -> Any:
     for part in path.split("."):
         document = document[part]
     return document
+
+
+@KINDS
+def test_its_plan_has_no_engines(api: Api, rows: None, document: dict[str, Any]) -> None:
+    body = {"spec": document, "gpus": 2, "rates": BY_HAND}
+    found = api("viewer").post("/api/v1/spec/plan", body, format="json").json()
+    assert [(mode["rollout_gpus"], mode["learner_gpus"]) for mode in found["modes"]] == [(0, 2)]
+    answer = api("viewer").post("/api/v1/spec/plan/clusters", {"spec": document}, format="json")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "no_samples")
+    unknown = api("viewer").post("/api/v1/spec/plan", {"spec": document, "gpus": 2}, format="json")
+    assert (unknown.status_code, unknown.json()["error"]["code"]) == (422, "no_rates")

@@ -135,8 +135,8 @@ def test_the_document_of_a_running_run(launch: Launch, api: Callable[..., APICli
     worker.checkpoint(10)
     document = api("viewer").get(f"/api/v1/runs/{run.id}").json()
     assert document["summary"] == {
-        "reward": 0.1, "eval": 0.2, "tokens_total": 100, "seconds_per_step": 2.0, "eta_seconds": 60.0,
-        "eta_low_seconds": 60.0, "eta_high_seconds": 60.0, "p95_seconds": {},
+        "reward": 0.1, "eval": 0.2, "loss": None, "eval_loss": None, "tokens_total": 100, "seconds_per_step": 2.0,
+        "eta_seconds": 60.0, "eta_low_seconds": 60.0, "eta_high_seconds": 60.0, "p95_seconds": {},
     }  # fmt: skip
     cost = document["cost"]
     assert (cost["gpu_hours"], cost["price"], cost["currency"]) == (0.0, None, None)

@@ -39,6 +39,17 @@ def test_the_table_names_every_mode_and_the_source_of_its_rates(files: Path, cap
     assert "17.00 s" in text and "10.2 min" in text
 
 
+def test_a_run_that_learns_from_rows_has_one_mode(files: Path, capsys: pytest.CaptureFixture) -> None:
+    own = {name: document()[name] for name in ("policy", "data")}
+    (files / "rows.yaml").write_text(yaml.safe_dump({**own, "objective": {"type": "sft"}}))
+    assert run(files, "--gpus", "4", *given(files), spec="rows.yaml") == 0
+    text = capsys.readouterr().out
+    assert "a step: 32 rows, 100 tokens each" in text
+    assert "in_flight" not in text
+    assert run(files, "--gpus", "4", spec="rows.yaml") == 2
+    assert "give --rates" in capsys.readouterr().err
+
+
 def test_json_holds_the_same_figures(files: Path, capsys: pytest.CaptureFixture) -> None:
     assert run(files, "--gpus", "8", "--sweep", "--json", "--price", "3", *given(files), spec="recipe.yaml") == 0
     plans: list[dict[str, Any]] = json.loads(capsys.readouterr().out)

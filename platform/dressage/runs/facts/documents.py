@@ -56,10 +56,10 @@ class SummaryDocument(TypedDict):
     """Mean reward of the last step."""
     eval: float | None
     """Mean score of the last evaluation."""
-    loss: NotRequired[float | None]
-    """Loss of the last step. Absent before the first step, and for a run that learns from rewards."""
-    eval_loss: NotRequired[float | None]
-    """Mean held-out loss of the last evaluation, in nats per token. Absent without one."""
+    loss: float | None
+    """Loss of the last step; null for a run that learns from rewards."""
+    eval_loss: float | None
+    """Mean held-out loss of the last evaluation, in nats per token; null without one."""
     concerns: NotRequired[list[str]]
     """What is wrong with the run as a whole, such as that no step has updated the policy, with what to do; at its end,
     for a finished run. Absent if nothing is."""
@@ -339,6 +339,8 @@ def _summary(run: Run) -> SummaryDocument:
     summary: SummaryDocument = {
         "reward": run.summary.get("reward"),
         "eval": run.summary.get("eval"),
+        "loss": run.summary.get("loss"),
+        "eval_loss": run.summary.get("eval_loss"),
         "tokens_total": run.tokens_total,
         "seconds_per_step": pace,
         "eta_seconds": pace * left if pace is not None and run.state in ACTIVE else None,
@@ -346,10 +348,6 @@ def _summary(run: Run) -> SummaryDocument:
         "eta_high_seconds": None if expected is None else expected[1],
         "p95_seconds": p95_by_phase(times),
     }
-    if "loss" in run.summary:
-        summary["loss"] = run.summary["loss"]
-    if "eval_loss" in run.summary:
-        summary["eval_loss"] = run.summary["eval_loss"]
     if concerns:
         summary["concerns"] = concerns
     return summary

@@ -9,6 +9,7 @@ from dressage.common.api.permissions import IsViewer
 from dressage.common.api.problems import invalid
 from dressage.common.scopes import Noun
 from dressage.runs.models import Run
+from dressage.runs.needs import objective
 from dressage.runs.preview import planning
 from dressage.runs.preview.plan_serializers import (
     ClusterPlanDocument,
@@ -65,6 +66,7 @@ class ClusterPlanView(ApiView):
         If the run does not fit a size, its estimate says so in a sentence."""
         body = self.body(ClusterPlanRequestSerializer)
         spec = body["spec"]
+        objective.require_samples(spec, "The plan for clusters of several sizes")
         scale = planning.scale_of(request.team, spec.policy.base)
         tokens = planning.tokens_of(request.team, spec, body.get("prompt_tokens"), body.get("median_tokens"))
         try:
