@@ -3,35 +3,13 @@ import type { Json, JsonSchema, Spec } from "@/api/model";
 import { isOfExamples, type Objective, objectiveOf } from "./objective";
 import { getIn, type Path, setIn } from "@/features/schema-form/pointer";
 import { discriminator, isObject, kindOf, resolve, variants, withDefaults } from "@/features/schema-form/schema";
+import sections from "./sections.json";
 
-/** Sections that every run has (`HEAD` of the run spec). All others belong to reinforcement learning. */
-export const HEAD: readonly string[] = [
-  "policy",
-  "data",
-  "objective",
-  "optimizer",
-  "precision",
-  "parallelism",
-  "schedule",
-  "guards",
-  "evaluation",
-  "checkpoint",
-];
+/** Sections that every run has. All others belong to reinforcement learning. */
+export const HEAD: readonly string[] = sections.shared;
 
 /** Fields of these sections that only reinforcement learning uses. */
-const UNUSED: readonly string[][] = [
-  ["data", "sft"],
-  ["data", "stages"],
-  ["parallelism", "rollout_workers"],
-  ["parallelism", "least_rollout_workers"],
-  ["parallelism", "reward_workers"],
-  ["schedule", "epochs"],
-  ["evaluation", "samples_per_prompt"],
-  ["evaluation", "pass_at"],
-  ["evaluation", "temperature"],
-  ["evaluation", "thinking_budget"],
-  ["policy", "routing", "replay"],
-];
+const UNUSED: readonly string[][] = sections.unused.map(path => path.split("."));
 
 /** Number formats that make learner and engine agree: there is no engine. */
 const ENGINE_PRECISION = "unified";

@@ -9,6 +9,7 @@ import { runsQuery } from "@/entities/runs/queries";
 import { MOST_COMPARED } from "@/entities/runs/search";
 import { StateBadge } from "@/ui/StateBadge";
 import classes from "./compare.module.css";
+import { ObjectiveLabel } from "@/features/runs/parts/ObjectiveLabel";
 import { runStyle } from "@/features/runs/overlay/overlay";
 
 interface Props {
@@ -33,6 +34,7 @@ export function ComparedRuns({ runs, missing, hidden, onHide, onAdd, onRemove }:
               <Anchor component={Link} to={`/runs/${run.id}`} size="sm" c="var(--c-text)" className={classes.name}>
                 {run.name}
               </Anchor>
+              <ObjectiveLabel run={run} />
               <StateBadge state={run.state} />
               <Text size="xs" c="dimmed" className="num">
                 step {run.step.toLocaleString("en-GB")}
