@@ -41,6 +41,17 @@ function withoutVariant(schema: JsonSchema, name: string, root: JsonSchema): Jso
   return { ...schema, properties: { ...schema.properties, [name]: { ...found, oneOf } } };
 }
 
+/** Sections of `spec` that its objective has no use for: a text may name them. */
+export function strayOf(schema: JsonSchema, spec: Spec): string[] {
+  if (objectiveOf(spec) === "rl") return [];
+  return Object.keys(spec).filter(name => schema.properties?.[name] !== undefined && !HEAD.includes(name));
+}
+
+/** `spec` without some of its sections. */
+export function withoutSections(spec: Spec, names: string[]): Spec {
+  return names.reduce<Record<string, Json>>((at, name) => omit(at, name), spec);
+}
+
 /** `spec` with the defaults of everything that its objective leaves out. */
 export function completed(schema: JsonSchema, spec: Json): Spec {
   const objective = objectiveOf(spec);

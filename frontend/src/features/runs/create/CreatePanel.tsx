@@ -30,13 +30,33 @@ interface Props {
   onReveal: (section: string) => void;
   /** Makes the changes that clear a fault. */
   onMend: (changes: Mend["changes"]) => void;
+  /** Sections that the objective has no use for. */
+  stray: string[];
+  onRemove: () => void;
 }
 
 const NOTE = "create-note";
+/** A label may take several lines. */
+const MEND = { root: { height: "auto", minHeight: 24 }, label: { whiteSpace: "normal" } } as const;
 
 /** Faults, prediction, differences, and the two ways to create the run. */
 export function CreatePanel(props: Props) {
-  const { spec, where, changes, baseLabel, checked, unread, named, pending, error, onCreate, onReveal, onMend } = props;
+  const {
+    spec,
+    where,
+    changes,
+    baseLabel,
+    checked,
+    unread,
+    named,
+    pending,
+    error,
+    onCreate,
+    onReveal,
+    onMend,
+    stray,
+    onRemove,
+  } = props;
   const operator = useCan("operator");
   const editor = useCan("editor");
   const accepted = unread === null && checked.validation?.valid === true && !checked.checking;
@@ -69,7 +89,7 @@ export function CreatePanel(props: Props) {
             </Button>
             <div id={NOTE}>
               {unread === null ? (
-                <ValidationNote checked={checked} onReveal={onReveal} onMend={onMend} />
+                <ValidationNote {...{ checked, onReveal, onMend, stray, onRemove }} />
               ) : (
                 <UnreadNote fault={unread} />
               )}
@@ -111,7 +131,9 @@ function UnreadNote({ fault }: { fault: string }) {
   );
 }
 
-function ValidationNote({ checked, onReveal, onMend }: Pick<Props, "checked" | "onReveal" | "onMend">) {
+type NoteProps = Pick<Props, "checked" | "onReveal" | "onMend" | "stray" | "onRemove">;
+
+function ValidationNote({ checked, onReveal, onMend, stray, onRemove }: NoteProps) {
   if (checked.error) return <ErrorState error={checked.error} />;
   const errors = checked.validation?.errors ?? [];
   if (errors.length > 0) {
@@ -137,7 +159,7 @@ function ValidationNote({ checked, onReveal, onMend }: Pick<Props, "checked" | "
                   variant="light"
                   size="compact-xs"
                   mt={4}
-                  styles={{ root: { height: "auto", minHeight: 24 }, label: { whiteSpace: "normal" } }}
+                  styles={MEND}
                   disabled={checked.checking}
                   onClick={() => onMend(fault.mend?.changes ?? [])}
                 >
@@ -147,6 +169,11 @@ function ValidationNote({ checked, onReveal, onMend }: Pick<Props, "checked" | "
             </div>
           );
         })}
+        {stray.length > 0 && (
+          <Button variant="light" size="compact-xs" mt={6} styles={MEND} onClick={onRemove}>
+            Remove {stray.join(", ")}
+          </Button>
+        )}
       </Alert>
     );
   }

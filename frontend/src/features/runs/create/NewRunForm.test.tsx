@@ -36,6 +36,7 @@ const TOO_LONG = {
     ],
   },
 };
+const NO_USE = { pointer: "/spec/rollout", detail: "a run with objective.type = sft samples no completions" };
 const BROKEN = "optimizer: {rate: 0.1}\nschedule: {steps: 41";
 const created: { spec: Spec; start: boolean }[] = [];
 
@@ -45,7 +46,9 @@ const json = (status: number, body: unknown) =>
 function answer(url: string, init: RequestInit): Response {
   if (url.endsWith("/session")) return json(200, { role: "operator", user: null, team: null, teams: [] });
   if (url.endsWith("/spec/validate")) {
-    const { spec } = JSON.parse(String(init.body)) as { spec: { schedule: { steps: number } } };
+    const { spec } = JSON.parse(String(init.body)) as { spec: { schedule: { steps: number } } & Spec };
+    const isSft = JSON.stringify(spec.objective ?? null).includes("sft");
+    if (isSft && spec.rollout !== undefined) return json(200, { ...VALID, valid: false, errors: [NO_USE] });
     return json(200, spec.schedule.steps === 1000 ? { ...VALID, valid: false, errors: [TOO_LONG] } : VALID);
   }
   if (url.endsWith("/runs") && init.method === "POST") {
@@ -255,4 +258,14 @@ it("follows the objective of the text, and writes the text of the chosen one", a
   await tab(user, "YAML / JSON");
   expect(text().value).toContain("temperature: 0.7");
   expect(text().value).not.toContain("answer");
+});
+
+it("removes the sections of a text that its objective has no use for", async () => {
+  const user = await open(<Chosen />);
+  await tab(user, "YAML / JSON");
+  await write(user, "schedule: {steps: 7}\nobjective: {type: sft, completion: answer}\nrollout: {temperature: 1}");
+  await user.click(await screen.findByRole("button", { name: "Remove rollout" }));
+  await screen.findByText(ACCEPTED);
+  expect(text().value).toBe("schedule:\n  steps: 7\nobjective:\n  type: sft\n  completion: answer\n");
+  expect(screen.queryByRole("button", { name: /^Remove/ })).toBeNull();
 });

@@ -17,7 +17,7 @@ import { CodeTab } from "./CodeTab";
 import { CreatePanel } from "./CreatePanel";
 import classes from "./create.module.css";
 import { FieldSearch } from "./FieldSearch";
-import { schemaFor, withObjective } from "@/entities/runs/objectiveSpec";
+import { schemaFor, strayOf, withObjective, withoutSections } from "@/entities/runs/objectiveSpec";
 import { SectionNav, SpecSections } from "./SpecSections";
 import type { TextDraft } from "./textDraft";
 import { TextTab } from "./TextTab";
@@ -68,6 +68,7 @@ export function NewRunForm(props: Props) {
       if (name === nameFor(objective)) setName(nameFor(asked));
     }
   }
+  const stray = strayOf(whole, spec);
   const schema = useMemo(() => schemaFor(whole, objective), [whole, objective]);
   const base = useMemo(() => withObjective(whole, start, objective), [whole, start, objective]);
   const navigate = useNavigate();
@@ -199,6 +200,11 @@ export function NewRunForm(props: Props) {
         onCreate={submit}
         onReveal={reveal}
         onMend={mend}
+        stray={stray}
+        onRemove={() => {
+          setText(null); // written anew from the spec
+          setSpec(withoutSections(spec, stray));
+        }}
       />
     </div>
   );
