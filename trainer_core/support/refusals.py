@@ -158,16 +158,30 @@ def _of_gpt_oss(config: Mapping[str, Any]) -> str | None:
 
 
 def _of_spec(config: Mapping[str, Any], spec: RunSpec) -> Iterator[tuple[Path, str]]:
-    engine, asked, known = spec.rollout.engine, spec.policy, support_of(config)
+    asked, known = spec.policy, support_of(config)
     longest = longest_sequence(config)
-    if longest is not None and engine.max_model_len > longest:
+    where = ("rollout", "engine", "max_model_len") if spec.examples is None else ("objective", "max_tokens")
+    if longest is not None and spec.window > longest:
         yield (
-            ("rollout", "engine", "max_model_len"),
-            f"The policy has {longest} positions, and sequences of {engine.max_model_len} tokens are requested: set"
-            f" rollout.engine.max_model_len to {longest} or less.",
+            where,
+            f"The policy has {longest} positions, and sequences of {spec.window} tokens are requested: set"
+            f" {'.'.join(where)} to {longest} or less.",
         )
-    yield from of_devices(config, engine)
     yield from of_context(config, spec.parallelism.context_parallel_size)
+    if spec.examples is None:
+        yield from _of_engine(config, spec, known)
+    elif known is not None and known.bfloat16 is False and asked.dtype == "bfloat16":
+        yield ("policy", "dtype"), f"{known.title} does not train in bfloat16: set policy.dtype to float32."
+    if known is None:
+        return
+    if isinstance(asked.adapter, LoRAAdapter):
+        yield from _of_adapter(asked.adapter, known.title, known.layers, lora=known.lora)
+    yield from _of_routing(spec, known)
+
+
+def _of_engine(config: Mapping[str, Any], spec: RunSpec, known: Support | None) -> Iterator[tuple[Path, str]]:
+    engine, asked = spec.rollout.engine, spec.policy
+    yield from of_devices(config, engine)
     if known is None:
         return
     if engine.dtype == "float16" and not known.float16:
@@ -185,9 +199,6 @@ def _of_spec(config: Mapping[str, Any], spec: RunSpec) -> Iterator[tuple[Path, s
             ("policy", "dtype"),
             f"{known.title} does not train in bfloat16: set policy.dtype and rollout.engine.dtype to float32.",
         )
-    if isinstance(asked.adapter, LoRAAdapter):
-        yield from _of_adapter(asked.adapter, known.title, known.layers, lora=known.lora)
-    yield from _of_routing(spec, known)
 
 
 def _of_adapter(adapter: LoRAAdapter, title: str, layers: tuple[str, ...], *, lora: bool) -> Iterator[tuple[Path, str]]:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.trainer_core.specs import spec
+from trainer_core.spec import RunSpec
 from trainer_core.starter.architectures import ARCHITECTURES as TINY
 from trainer_core.support import ARCHITECTURES, objections, refusal, support_of
 from trainer_core.support.context_parallel import of_context
@@ -171,6 +172,24 @@ def test_a_spec_that_a_policy_cannot_do_is_told_the_field(
     [(path, sentence)] = objections(given, spec(**parts))
     assert path == pointer
     assert way_out in sentence
+
+
+def of_rows(tokens: int, **policy: Any) -> RunSpec:
+    """A run that learns from rows of so many tokens."""
+    data = {"sources": [{"name": "a", "dataset": "rows@1"}]}
+    policy = {"base": "p", **policy}
+    return RunSpec.model_validate({"policy": policy, "data": data, "objective": {"type": "sft", "max_tokens": tokens}})
+
+
+def test_a_run_that_learns_from_rows_is_asked_for_its_own_length_and_no_engine() -> None:
+    """The default of an engine's longest sequence is more than the policy's positions."""
+    short = {**QWEN, "max_position_embeddings": 200}
+    assert refusal(short, of_rows(200)) is None
+    [(path, sentence)] = objections(short, of_rows(201))
+    assert path == ("objective", "max_tokens")
+    assert "set objective.max_tokens to 200 or less" in sentence
+    adapted = of_rows(200, adapter={"type": "lora", "target_modules": ["qkv_proj"]})
+    assert [path for path, _ in objections(QWEN, adapted)] == [("policy", "adapter", "target_modules", 0)]
 
 
 def test_positions_that_rotary_scaling_adds_count() -> None:
