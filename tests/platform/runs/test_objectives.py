@@ -361,3 +361,22 @@ def test_its_plan_has_no_engines(api: Api, rows: None, document: dict[str, Any])
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "no_samples")
     unknown = api("viewer").post("/api/v1/spec/plan", {"spec": document, "gpus": 2}, format="json")
     assert (unknown.status_code, unknown.json()["error"]["code"]) == (422, "no_rates")
+
+
+@KINDS
+def test_it_goes_on_after_a_lost_attempt_and_has_no_noise_to_measure(
+    api: Api, rows: None, document: dict[str, Any]
+) -> None:
+    run, worker = begin(api, document)
+    worker.step(1)
+    worker.checkpoint(1)
+    worker.state("failed", "a node was lost")
+    refused = api("operator").post(f"/api/v1/runs/{run.id}/measure-noise", {}, format="json")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "no_samples")
+    assert api("operator").post(f"/api/v1/runs/{run.id}/resume", {}, format="json").status_code == 202
+    reconcile.sweep()
+    again = Worker(run.id, 2)
+    bundle = Bundle.model_validate(again.get("bundle").json())
+    assert (bundle.attempt, bundle.reward) == (2, None)
+    assert bundle.resume is not None
+    assert bundle.resume.step == 1

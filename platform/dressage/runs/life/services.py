@@ -15,7 +15,7 @@ from dressage.common.api.problems import conflict, invalid
 from dressage.runs.enqueue import enqueue_reconcile
 from dressage.runs.life.lifecycle import locked, transition
 from dressage.runs.models import CheckpointRequest, Run
-from dressage.runs.needs import origin_policy, references, reward_versions
+from dressage.runs.needs import objective, origin_policy, references, reward_versions
 from dressage.runs.needs.choice import reservation_of
 from dressage.runs.states import ACTIVE, FINISHED, By, DesiredState, RunState
 from dressage.teams.models import Team
@@ -189,10 +189,12 @@ def measure_noise(team: Team, actor: Actor, run_id: str) -> None:
     The weights that are read back must equal the published ones before it is measured.
 
     Raises:
-        Problem: 409 for a run that is neither paused, suspended nor failed, and for one without a checkpoint, which
-            measures it anyway. Nothing is changed.
+        Problem: 409 for a run without engines, for one that is neither paused, suspended nor failed, and for one
+            without a checkpoint, which measures it anyway. Nothing is changed.
     """
     run = locked(run_id, team)
+    if objective.kind_of(run.effective_spec) != "rl":
+        raise conflict("The run learns from rows: it has no engine whose numerics could differ.", code="no_samples")
     if run.state not in (RunState.PAUSED, RunState.SUSPENDED, RunState.FAILED):
         message = (
             f"{_situation(run)}: the numerics noise can be recalibrated only while a run is paused. Pause it first."
