@@ -74,15 +74,13 @@ const RUN_STATES = [
   "failed",
   "cancelled",
 ] as const;
+const KINDS = OBJECTIVES.map(one => one.type);
 const runs = createRoute({
   getParentRoute: () => app,
   path: "/runs",
   validateSearch: (search): { state?: RunState; objective?: Objective; q?: string } => ({
     state: oneOf(search.state, RUN_STATES),
-    objective: oneOf(
-      search.objective,
-      OBJECTIVES.map(one => one.type),
-    ),
+    objective: oneOf(search.objective, KINDS),
     q: text(search.q),
   }),
   component: lazyRouteComponent(() => import("@/features/runs/list/RunsPage"), "RunsPage"),
@@ -93,8 +91,15 @@ const newRun = createRoute({
   path: "/runs/new",
   validateSearch: (
     search,
-  ): { recipe?: string; fork?: string; checkpoint?: string; dataset?: string } & BatchSearch => ({
+  ): {
+    recipe?: string;
+    fork?: string;
+    checkpoint?: string;
+    dataset?: string;
+    objective?: Objective;
+  } & BatchSearch => ({
     recipe: text(search.recipe),
+    objective: oneOf(search.objective, KINDS),
     fork: text(search.fork),
     checkpoint: text(search.checkpoint),
     dataset: text(search.dataset),

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Metrics, MetricSeries, Run } from "@/api/model";
 import { newest } from "./figures";
-import { isOfExamples, objectiveOf, runObjective, tabsOf } from "./objective";
+import { isOfExamples, objectiveFor, objectiveOf, runObjective, tabsOf } from "./objective";
 
 const series = (...mean: (number | null)[]): MetricSeries => ({ x: mean.map((_, at) => at), mean }) as MetricSeries;
 const found = (all: Record<string, MetricSeries>): Pick<Metrics, "series"> => ({ series: all });
@@ -45,4 +45,15 @@ it.each([
   [undefined, false],
 ])("knows whether a run without samples reports %s", (metric, expected) => {
   expect(isOfExamples(metric)).toBe(expected);
+});
+
+it.each([
+  [["prompt", "answer"], undefined],
+  [["messages", "completion"], "sft"],
+  [["prompt", "completion", "answer"], undefined],
+  [["prompt", "chosen", "rejected"], "preference"],
+  [["prompt", "chosen"], undefined],
+  [[], undefined],
+])("takes rows of %j for %s", (names, expected) => {
+  expect(objectiveFor(names.map(name => ({ name })))).toBe(expected);
 });

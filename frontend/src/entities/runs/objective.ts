@@ -63,6 +63,14 @@ export function samples(run: Parameters<typeof runObjective>[0]): boolean {
   return runObjective(run) === "rl";
 }
 
+/** What rows with these columns are for; undefined: prompts, whose completions are sampled. */
+export function objectiveFor(columns: { name: string }[]): Objective | undefined {
+  const has = (name: string) => columns.some(column => column.name === name);
+  if (has("chosen") && has("rejected")) return "preference";
+  // With an answer beside it a completion is one of many, and a reward can grade others.
+  return has("completion") && !has("answer") ? "sft" : undefined;
+}
+
 /** Tabs of a run's page that have a meaning for it. */
 export function tabsOf(run: Parameters<typeof runObjective>[0]): RunTab[] {
   return RUN_TABS.filter(tab => tab !== "rollouts" || samples(run));

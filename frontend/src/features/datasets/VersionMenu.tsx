@@ -6,6 +6,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import * as api from "@/api/client";
 import type { Dataset, DatasetVersion } from "@/api/model";
+import { objectiveFor } from "@/entities/runs/objective";
 import { useMayEdit } from "@/entities/datasets/read-only";
 import { useCan } from "@/features/session/session";
 import { toastError } from "@/ui/toast";
@@ -38,7 +39,12 @@ export function VersionMenu({ dataset, version }: { dataset: Dataset; version: D
             <Menu.Label>Use</Menu.Label>
             <Menu.Item
               leftSection={<IconPlayerPlay size={14} />}
-              onClick={() => void navigate({ to: "/runs/new", search: { dataset: version.ref } })}
+              onClick={() =>
+                void navigate({
+                  to: "/runs/new",
+                  search: { dataset: version.ref, objective: objectiveFor(version.columns) },
+                })
+              }
             >
               New run with this version
             </Menu.Item>

@@ -196,8 +196,8 @@ const WITH_OBJECTIVES: JsonSchema = {
 const RL_BASE: Spec = { ...BASE, objective: { type: "rl" }, rollout: { temperature: 0.7 } };
 const SFT_SPEC = { ...BASE, objective: { type: "sft", completion: "completion" } };
 
-function Chosen() {
-  const [objective, setObjective] = useState<Objective>("rl");
+function Chosen({ first = "rl" }: { first?: Objective }) {
+  const [objective, setObjective] = useState<Objective>(first);
   return (
     <>
       <ObjectiveChoice value={objective} fixed={false} onChange={setObjective} />
@@ -268,4 +268,10 @@ it("removes the sections of a text that its objective has no use for", async () 
   await screen.findByText(ACCEPTED);
   expect(text().value).toBe("schedule:\n  steps: 7\nobjective:\n  type: sft\n  completion: answer\n");
   expect(screen.queryByRole("button", { name: /^Remove/ })).toBeNull();
+});
+
+it("begins with the objective that the page asks for", async () => {
+  await open(<Chosen first="sft" />);
+  expect([section("Objective"), section("Rollout")].map(Boolean)).toEqual([true, false]);
+  expect(named()).toBe("Supervised run");
 });

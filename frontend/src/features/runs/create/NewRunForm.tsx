@@ -43,19 +43,19 @@ const NO_ERRORS: { pointer: string; detail: string }[] = [];
 
 export function NewRunForm(props: Props) {
   const { schema: whole, base: start, initial = start, baseLabel, name: firstName, fork, onObjective } = props;
-  const [spec, setSpec] = useState<Spec>(initial);
+  const asked = props.objective ?? objectiveOf(initial);
+  const [spec, setSpec] = useState<Spec>(() => withObjective(whole, initial, asked));
   const [text, setText] = useState<TextDraft | null>(null);
   const [tab, setTab] = useState<string | null>("form");
-  const [name, setName] = useState(firstName);
+  /** A preset's name says what it trains for. */
+  const nameFor = (one: Objective) => (one === objectiveOf(start) ? firstName : wordsOf(one).run);
+  const [name, setName] = useState(nameFor(asked));
   const [cluster, setCluster] = useState<string | null | undefined>(undefined);
   const keyFor = useRequestKey();
   const [open, setOpen] = useState<Set<string>>(
     () => new Set(["policy", "data", "objective", "reward", "rollout", "thinking", "schedule", "optimizer"]),
   );
   const objective = objectiveOf(spec);
-  /** A preset's name says what it trains for. */
-  const nameFor = (one: Objective) => (one === objectiveOf(start) ? firstName : wordsOf(one).run);
-  const asked = props.objective ?? objectiveOf(initial);
   const [seen, setSeen] = useState(asked);
   /** The specs that were left for another objective. */
   const [kept, setKept] = useState<Partial<Record<Objective, Spec>>>({});

@@ -18,7 +18,15 @@ import { completed } from "@/entities/runs/objectiveSpec";
 import { PresetPicker } from "./PresetPicker";
 
 export function NewRunPage() {
-  const { recipe, fork, checkpoint, dataset, group_size, filters } = useSearch({ from: "/app/runs/new" });
+  const {
+    recipe,
+    fork,
+    checkpoint,
+    dataset,
+    objective: wanted,
+    group_size,
+    filters,
+  } = useSearch({ from: "/app/runs/new" });
   const navigate = useNavigate({ from: "/runs/new" });
   const [answers, setAnswers] = useState<Answers | null>(null);
   const [asked, setAsked] = useState<{ form: string; objective: Objective } | null>(null);
@@ -47,7 +55,8 @@ export function NewRunPage() {
   const initial = drafted ? drafted : answers ? specOf(base, answers) : source ? withSource(base, source) : base;
   const form = `${from?.id ?? ""}${preset?.name ?? ""}${source ?? ""}${JSON.stringify(answers)}`;
   // Another preset starts with its own objective.
-  const objective = asked?.form === form ? asked.objective : objectiveOf(initial);
+  const first = (from || answers ? undefined : wanted) ?? objectiveOf(initial);
+  const objective = asked?.form === form ? asked.objective : first;
   const presets = recipes.data.filter(one => objectiveOf(one.spec) === objective);
   const answer = (next: Answers) => {
     setAnswers(next);
