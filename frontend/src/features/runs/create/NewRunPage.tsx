@@ -69,7 +69,7 @@ export function NewRunPage() {
       <PageHeader
         title={from ? "Fork a run" : "New run"}
         description={from ? undefined : "Choose an objective and a preset, change what you need, and start."}
-        actions={from ? undefined : <FirstRun onAnswer={answer} />}
+        actions={from || objective !== "rl" ? undefined : <FirstRun onAnswer={answer} />}
       />
       {schema.data.properties?.objective && (
         <ObjectiveChoice
