@@ -270,8 +270,11 @@ it("removes the sections of a text that its objective has no use for", async () 
   expect(screen.queryByRole("button", { name: /^Remove/ })).toBeNull();
 });
 
-it("begins with the objective that the page asks for", async () => {
-  await open(<Chosen first="sft" />);
+it("begins with the objective that the page asks for, and leads back to the preset's", async () => {
+  const user = await open(<Chosen first="sft" />);
   expect([section("Objective"), section("Rollout")].map(Boolean)).toEqual([true, false]);
   expect(named()).toBe("Supervised run");
+  await user.click(screen.getByRole("radio", { name: /Rewards/ }));
+  expect(screen.getByLabelText("Temperature")).toHaveProperty("value", "0.7");
+  expect(named()).toBe("GRPO");
 });

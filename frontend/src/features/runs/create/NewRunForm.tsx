@@ -58,7 +58,7 @@ export function NewRunForm(props: Props) {
   const objective = objectiveOf(spec);
   const [seen, setSeen] = useState(asked);
   /** The specs that were left for another objective. */
-  const [kept, setKept] = useState<Partial<Record<Objective, Spec>>>({});
+  const [kept, setKept] = useState<Partial<Record<Objective, Spec>>>({ [objectiveOf(initial)]: initial });
   if (asked !== seen) {
     setSeen(asked);
     if (asked !== objective) {
