@@ -25,9 +25,10 @@ it("sums up pairs by their accuracy", () => {
 });
 
 it("reads the objective from the run, else from its spec; documents that name none are of RL", () => {
-  expect(runObjective({ objective: "sft" })).toBe("sft");
-  expect(runObjective({ spec: { objective: { type: "preference" } } })).toBe("preference");
-  expect(runObjective({ objective: "unheard of", spec: {} })).toBe("rl");
+  const of = (run: object) => runObjective(run as Parameters<typeof runObjective>[0]);
+  expect(of({ objective: "sft" })).toBe("sft");
+  expect(of({ spec: { objective: { type: "preference" } } })).toBe("preference");
+  expect(of({ objective: "unheard of", spec: {} })).toBe("rl");
   expect([objectiveOf(undefined), objectiveOf(null), objectiveOf({ objective: null })]).toEqual(["rl", "rl", "rl"]);
 });
 
