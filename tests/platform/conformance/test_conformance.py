@@ -14,7 +14,7 @@ from django.conf import settings
 from django.core.cache import cache
 from django.core.wsgi import get_wsgi_application
 from django.db import transaction
-from hypothesis import HealthCheck, Phase, given
+from hypothesis import HealthCheck, Phase, assume, given
 from hypothesis import settings as examples
 from rest_framework.test import APIClient
 from schemathesis import GenerationMode
@@ -54,6 +54,17 @@ def send(client: APIClient, case: schemathesis.Case) -> schemathesis.Response:
         transaction.set_rollback(True)
     assert response.status_code != 401 or case.operation.label in SIGNS_IN, "the caller is signed in"
     return response
+
+
+def has_empty_part(case: schemathesis.Case) -> bool:
+    """Whether a form has an empty text.
+
+    In-process it is written as a part without a body, which Django does not see: the request would not hold the fault.
+    ``test_mapping`` sends such a part as browsers do.
+    """
+    if case.media_type != "multipart/form-data" or not isinstance(case.body, dict):
+        return False
+    return any(isinstance(value, str) and not value for value in case.body.values())
 
 
 def told(response: schemathesis.Response, case: schemathesis.Case) -> tuple[int, str]:
@@ -101,6 +112,7 @@ def test_what_is_not_declared_is_refused(place: Place, subtests: pytest.Subtests
         @bounded(EXAMPLES)
         @given(case=operation.as_strategy(generation_mode=GenerationMode.NEGATIVE))
         def asked(case: schemathesis.Case) -> None:
+            assume(not has_empty_part(case))
             for client in place.callers.values():
                 case.validate_response(send(client, case), checks=[*ANSWERS, checks.negative_data_rejection])
 

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
@@ -323,3 +324,11 @@ def test_a_team_keeps_so_many(editor: APIClient, monkeypatch: pytest.MonkeyPatch
     refused = keep(editor, name="More")
     assert (refused.status_code, refused.json()["error"]["code"]) == (409, "too_many_mappings")
     assert SavedMapping.objects.count() == 1
+
+
+def test_an_empty_part_of_a_form_is_refused(api: Callable[..., APIClient]) -> None:
+    for name in ("mapping", "mapping_id"):
+        file = SimpleUploadedFile("rows.jsonl", b'{"q": "1+1="}\n')
+        response = api("editor").post("/api/v1/datasets/preview", {"file": file, name: ""}, format="multipart")
+        assert response.status_code == 422, response.content
+        assert [error["pointer"] for error in response.json()["errors"]] == [f"/{name}"]

@@ -54,10 +54,7 @@ class Loop:
         found = []
         for step in range(first, last + 1):
             self.controls.apply(boundary, step, f"{step}-0", step - 1)
-            batch = SimpleNamespace(
-                step=step, tickets=[SimpleNamespace(applications=self.steering.applications)], controls=()
-            )
-            self.controls.settle(batch)  # type: ignore[arg-type]
+            self.controls.settle(SimpleNamespace(step=step, applications=self.steering.applications, controls=()))
             found.append(round(self.steering.spec.rollout.temperature, 6))
         return found
 

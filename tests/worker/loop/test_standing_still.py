@@ -257,7 +257,8 @@ def test_an_attempt_that_ends_holds_no_gpus_though_its_parts_do_not_close(
                 raise OSError("cannot be removed")
 
     monkeypatch.setattr(startup, "Startup", Started)
-    monkeypatch.setattr(controller_module, "parse_bundle", lambda document: document)
+    of_rl = SimpleNamespace(spec=SimpleNamespace(examples=None))
+    monkeypatch.setattr(controller_module, "parse_bundle", lambda document: of_rl)
     link = SimpleNamespace(emit=lambda data: None, tell_gpus=told.append)
     with pytest.raises(OSError, match="cannot be removed") if broken else nullcontext():
         controller._execute(SimpleNamespace(objection=None), {}, link)
