@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import nullcontext
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -256,6 +257,7 @@ def test_an_attempt_that_ends_holds_no_gpus_though_its_parts_do_not_close(
             if broken:
                 raise OSError("cannot be removed")
 
+    import_module("worker.loop.examples.startup")  # before: its class is made of the one that is replaced here
     monkeypatch.setattr(startup, "Startup", Started)
     of_rl = SimpleNamespace(spec=SimpleNamespace(examples=None))
     monkeypatch.setattr(controller_module, "parse_bundle", lambda document: of_rl)
