@@ -77,7 +77,10 @@ def test_a_token_needs_the_scope(team: Team, ids: dict[str, str], operation: Any
 
 
 def check_scope(team: Team, operation: Any, ask: Callable[[APIClient], Any], snapshot: Callable[[], Any]) -> None:
-    """Refused with all scopes but what it needs, nothing having changed; let in with that alone."""
+    """Refused with all scopes but what it needs, nothing having changed; let in with that alone.
+
+    An operation that shows data of another noun needs the scopes ``also`` besides.
+    """
     needed = scope_of(operation)
     others = [scope for scope in Scope if needed is None or not covers([scope], Scope(needed))]
     _, secret = token_of(team, "admin", scopes=others)
@@ -90,7 +93,13 @@ def check_scope(team: Team, operation: Any, ask: Callable[[APIClient], Any], sna
         refuses(ask(bearer(secret)), None)
         assert snapshot() == before
         return
-    _, secret = token_of(team, "admin", scopes=[Scope(needed)])
+    also: tuple[Scope, ...] = getattr(operation, "also", ())
+    for one in also:
+        _, secret = token_of(team, "admin", scopes=[Scope(needed), *(other for other in also if other != one)])
+        before = snapshot()
+        refuses(ask(bearer(secret)), one)
+        assert snapshot() == before
+    _, secret = token_of(team, "admin", scopes=[Scope(needed), *also])
     assert ask(bearer(secret)).status_code == operation.status
 
 

@@ -13,6 +13,7 @@ from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
 from dressage.common.roles import Role
+from dressage.common.scopes import Scope
 from dressage.policies.access.services import set_credentials
 from dressage.runs.models import Checkpoint, CheckpointExport, Control, Run
 from dressage.teams.models import Team, User, UserSession
@@ -41,8 +42,11 @@ class Operation:
     role: str
     status: int
     body: Any = None
+    also: tuple[Scope, ...] = ()
+    """Further scopes, of the nouns whose data it shows."""
 
 
+DATASET = {"kind": "completions", "into": {"name": "Answers"}, "min_reward": 0.0}
 CONTROL = {"target": "rollout.temperature", "value": 0.5}
 OPERATIONS = [
     Operation("GET", "runs", "viewer", 200),
@@ -98,6 +102,8 @@ OPERATIONS = [
     Operation("GET", "runs/{run}/prompts", "viewer", 200),
     Operation("GET", "runs/{run}/rollouts", "viewer", 200),
     Operation("GET", "runs/{run}/rollouts/kept", "viewer", 200),
+    # No rollouts are stored here; test_rollout_dataset.py has some.
+    Operation("POST", "runs/{run}/rollouts/dataset", "editor", 422, DATASET, (Scope.RUNS_READ,)),
     Operation("GET", "runs/{run}/rollouts/export", "viewer", 200),
     # The run of these tests kept no trace; telemetry/test_traces.py has one that did.
     Operation("GET", "runs/{run}/rollouts/{rollout}/tokens", "viewer", 404),
