@@ -36,7 +36,9 @@ def test_a_file_is_named_with_the_bytes_that_are_missing(code: int, tmp_path: An
     problem = as_problem(OSError(code, "full", str(tmp_path / "new" / "data.jsonl")))
     assert problem is not None and (problem.status, problem.code) == (507, "disk_full")
     assert problem.extra["path"] == str(tmp_path / "new" / "data.jsonl") and problem.extra["missing_bytes"] >= 1
-    assert f"{problem.extra['missing_bytes']:,} bytes are missing" in problem.detail
+    count = problem.extra["missing_bytes"]
+    missing = "1 byte is missing" if count == 1 else f"{count:,} bytes are missing"
+    assert missing in problem.detail
 
 
 def test_postgresql_is_named_behind_whatever_was_raised_from_it() -> None:
