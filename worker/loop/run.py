@@ -20,7 +20,6 @@ from trainer_core.steering.curriculum import Curriculum, prior
 from trainer_core.steering.experience_replay import ReplayBuffer
 from trainer_core.steering.staleness import GroupState
 from trainer_core.steering.token_age import staleness_metrics
-from trainer_core.update.learner import NonFiniteUpdate
 from worker.engine import KvOnUpdate
 from worker.errors import UpdateRefused, WeightsRefused
 from worker.learner.stage import Learned
@@ -203,6 +202,8 @@ class ActiveRun(RunLoop[Batch]):
         try:
             learned = self._wait(update)
         except RayTaskError as error:
+            from trainer_core.update.learner import NonFiniteUpdate  # takes seconds, which no start should wait for
+
             if not isinstance(error.cause, NonFiniteUpdate):
                 raise
             self._show(batch)
