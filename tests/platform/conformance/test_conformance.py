@@ -16,6 +16,8 @@ from django.core.wsgi import get_wsgi_application
 from django.db import transaction
 from hypothesis import HealthCheck, Phase, assume, given
 from hypothesis import settings as examples
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 from rest_framework.test import APIClient
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi import checks
@@ -42,6 +44,15 @@ ANSWERS = [
     checks.response_headers_conformance,
     checks.response_schema_conformance,
 ]
+
+
+@pytest.fixture(autouse=True)
+def same_examples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Examples that depend on the document alone.
+
+    Hypothesis also draws constants from whatever code of ours is loaded, which differs from run to run.
+    """
+    monkeypatch.setattr(providers, "_get_local_constants", Constants)
 
 
 def send(client: APIClient, case: schemathesis.Case) -> schemathesis.Response:

@@ -176,7 +176,7 @@ def test_every_operation_is_documented() -> None:
         if path.endswith(ROW_HISTORY.replace("<int:index>", "{index}")):
             continue
         for method, operation in methods.items():
-            if set(operation["tags"]) & ours:
+            if set(operation["tags"]) & ours or "/runs/{run_id}/" in path:
                 count += 1
                 assert operation["description"], (path, method)
                 assert operation["operationId"].isidentifier(), (path, method)
