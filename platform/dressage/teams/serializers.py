@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from dressage.common.actors import Actor
 from dressage.common.openapi.documents import DocumentSerializer
-from dressage.common.openapi.serializers import TimeField
+from dressage.common.openapi.serializers import TextField, TimeField
 from dressage.common.roles import Role
 from dressage.common.scopes import Scope
 from dressage.teams.models import ApiToken
@@ -132,7 +132,7 @@ class NewTokenSerializer(TokenSerializer):
 
 
 class CreateTokenSerializer(serializers.Serializer):
-    name = serializers.CharField(max_length=120)
+    name = TextField(max_length=120)
     role = serializers.ChoiceField(Role.choices, help_text="Its maximum scopes.")
     scopes = serializers.ListField(
         child=serializers.ChoiceField(Scope.choices),

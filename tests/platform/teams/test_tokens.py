@@ -201,3 +201,10 @@ def test_an_end_without_its_offset_is_refused(api: Callable[..., APIClient], giv
     assert response.json()["errors"] == [
         {"pointer": "/expires_at", "detail": "Give a time with its offset, such as 2026-11-22T12:00:00Z."}
     ]
+
+
+def test_a_name_is_text(admin: APIClient) -> None:
+    for name in (7, 5319658644320569.0, True, ["ci"]):
+        response = admin.post("/api/v1/tokens", {"name": name, "role": "admin"}, format="json")
+        assert response.status_code == 422, name
+        assert [error["pointer"] for error in response.json()["errors"]] == ["/name"]

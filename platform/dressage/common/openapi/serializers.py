@@ -63,6 +63,15 @@ class TimeField(serializers.DateTimeField):
             raise serializers.ValidationError(f"Give {error}.") from error
 
 
+class TextField(serializers.CharField):
+    """Text in a request. A number is refused: the framework would convert it."""
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
 class FieldErrorSerializer(DocumentSerializer, document=FieldError):
     """One fault of a request body."""
 
